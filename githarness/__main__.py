@@ -1,0 +1,5 @@
+"""`python -m githarness` is the same as `githarness`."""
+
+from githarness.cli import main
+
+main()
