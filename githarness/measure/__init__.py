@@ -1,0 +1,1 @@
+"""Pure measurement: surfaces, trajectories, counters. No disk, clock or randomness."""

@@ -1,0 +1,210 @@
+"""The store as a reader sees it: paths at a commit, checked byte by byte.
+
+The gap this closes: `git cat-file` returns a substituted object with exit code 0.
+The decision: a path is walked from its commit, and commit, every tree and the blob
+are hashed on the way; where the file name is a SHA-256, the bytes must match that
+too, since git's own names are only SHA-1. Absent is None, damaged is CorruptError.
+
+What it does not do: it writes nothing, and never guesses between two ids that begin
+alike. One reader is for one thread.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self
+
+import msgspec
+
+from githarness import canon
+from githarness.errors import CorruptError
+from githarness.store import batch, gitobject, layout, refs
+from githarness.store.batch import Batch, Damaged, Object
+from githarness.store.git import Git, reason
+
+# Trees near the root are read again and again; 2,000 of them are about 20 MB.
+_TREES_KEPT = 2000
+_LISTING = 1 << 16
+# Folders between an area and its files: aa/bb.
+_FAN_OUT = 2
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """As much of a commit as the store needs."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    time: int
+
+
+class Store:
+    """Reads one store; a context manager, since it may keep a git process."""
+
+    def __init__(self, path: Path, algorithm: str = "sha1") -> None:
+        self.git = Git(path)
+        self.path = self.git.dir
+        self.algorithm = algorithm
+        self._batch = Batch(self.git, algorithm)
+        self._trees: dict[str, bytes] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the git process; reading again starts another."""
+        self._batch.close()
+
+    def tip(self, ref: str) -> str | None:
+        """Return the commit a branch is at now; None when there is no such branch."""
+        return refs.tip(self.path, ref)
+
+    def commit(self, oid: str) -> Commit:
+        """Read one commit; one that is not there raises CorruptError, since something named it."""
+        return _parse_commit(self._object(oid, f"commit {oid}"))
+
+    def last_commit_time(self) -> int | None:
+        """Return when something was last recorded, in seconds; None for never."""
+        commit = self.commit(self.recordings())
+        return commit.time if commit.parents else None
+
+    def read(self, path: str, *, at: str | None = None) -> bytes | None:
+        """Return the bytes at `path` in a commit (the tip of recordings); None when absent."""
+        oid = self.oid(path, at=at)
+        if oid is None:
+            return None
+        data = self._object(oid, path).data
+        self.check(path, data)
+        return data
+
+    def check(self, path: str, data: bytes) -> None:
+        """Raise CorruptError when the name at the end of `path` is a digest of other bytes."""
+        if layout.is_addressed(path) and canon.sha256(data) != layout.stem(path):
+            self._corrupt(Damaged(oid=layout.stem(path), why="its bytes have another SHA-256"), path)
+
+    def is_intact(self, path: str) -> bool:
+        """Tell whether `path` stands at the tip of recordings and its bytes are good."""
+        try:
+            return self.read(path) is not None
+        except CorruptError:
+            return False
+
+    def oid(self, path: str, *, at: str | None = None) -> str | None:
+        """Return git's name of what stands at `path`; None when nothing does."""
+        found = self.commit(at or self.recordings()).tree
+        for name in path.split("/"):
+            entry = next((entry for entry in self._entries(found, path) if entry.name == name), None)
+            if entry is None:
+                return None
+            found = entry.oid
+        return found
+
+    def paths(self, prefix: str = "", *, at: str | None = None) -> Iterator[tuple[str, str]]:
+        """Yield path and object id of every file at or below `prefix`, in order of path."""
+        process = self.git.popen("ls-tree", "-r", "-z", at or self.recordings(), "--", prefix or ".")
+        _, stdout = batch.pipes(process)
+        rest, ended = b"", False
+        try:
+            while chunk := stdout.read(_LISTING):
+                *lines, rest = (rest + chunk).split(b"\0")
+                yield from map(_listed, lines)
+            ended = True
+        finally:
+            if not ended:
+                process.kill()
+            _, err = process.communicate()
+        if process.returncode:
+            why = reason(process.returncode, err)
+            raise CorruptError(f"the store at {self.path} cannot be listed: {why}", hint=self._hint())
+
+    def blobs(self, oids: Iterable[str]) -> Iterator[bytes]:
+        """Yield the bytes of many objects in order, each checked against its id.
+
+        For objects out of `paths`. Whoever reads files that are named by SHA-256
+        passes path and bytes to `check` as well.
+        """
+        for answer in batch.stream(self.git, oids, self.algorithm):
+            if isinstance(answer, Damaged):
+                self._corrupt(answer, "")
+            yield answer.data
+
+    def find(self, prefix: str, areas: Iterable[str] = (layout.RUNS, layout.SURFACES)) -> list[str]:
+        """Return every id in `areas` that begins with `prefix`, in order; more than one is not unique.
+
+        Only the fan-out folders that can hold such ids are read. In `sightings` an id
+        is the digest of a surface.
+        """
+        if not layout.is_prefix(prefix):
+            return []
+        root = self.commit(self.recordings()).tree
+        top = {entry.name: entry.oid for entry in self._entries(root, "")}
+        return [name for area in areas if area in top for name in self._below(top[area], prefix, _FAN_OUT)]
+
+    def _below(self, tree: str, prefix: str, levels: int, folded: str = "") -> Iterator[str]:
+        """Walk down where the folders' names, joined, agree with `prefix`."""
+        for entry in self._entries(tree, prefix):
+            name = entry.name if levels == 0 else folded + entry.name
+            if not (name.startswith(prefix) or (levels and prefix.startswith(name))):
+                continue
+            if levels:
+                yield from self._below(entry.oid, prefix, levels - 1, name)
+            else:
+                yield layout.stem(name)
+
+    def recordings(self) -> str:
+        """Return the commit that `recordings` is at now; CorruptError without one."""
+        tip = self.tip(layout.RECORDINGS)
+        if tip is None:
+            self._corrupt(Damaged(oid=layout.RECORDINGS, why="missing"), layout.RECORDINGS)
+        return tip
+
+    def _entries(self, oid: str, path: str) -> list[gitobject.Entry]:
+        tree = self._trees.get(oid)
+        if tree is None:
+            tree = self._object(oid, path).data
+            if len(self._trees) >= _TREES_KEPT:
+                self._trees.clear()
+            self._trees[oid] = tree
+        return list(gitobject.entries(tree, self.algorithm))
+
+    def _object(self, oid: str, path: str) -> Object:
+        answer = self._batch.get(oid)
+        if answer is None:
+            self._corrupt(Damaged(oid=oid, why="missing"), path)
+        if isinstance(answer, Damaged):
+            self._corrupt(answer, path)
+        return answer
+
+    def _corrupt(self, damaged: Damaged, path: str) -> NoReturn:
+        where = f" ({path})" if path else ""
+        raise CorruptError(
+            f"{damaged.oid}{where} in {self.path} is damaged: {damaged.why}",
+            hint=self._hint(),
+        )
+
+    def _hint(self) -> str:
+        return (
+            f"see what else is: git --git-dir={self.path} fsck --full; then record the source again, "
+            "or restore the store from a copy"
+        )
+
+
+def _parse_commit(found: Object) -> Commit:
+    head = found.data.split(b"\n\n", 1)[0].decode("utf-8", "replace").split("\n")
+    words = [line.split(" ") for line in head]
+    return Commit(
+        oid=found.oid,
+        tree=next(line[1] for line in words if line[0] == "tree"),
+        parents=tuple(line[1] for line in words if line[0] == "parent"),
+        time=next(int(line[-2]) for line in words if line[0] == "committer"),
+    )
+
+
+def _listed(line: bytes) -> tuple[str, str]:
+    head, _, path = line.partition(b"\t")
+    return path.decode("utf-8", "surrogateescape"), head.rsplit(b" ", 1)[1].decode()

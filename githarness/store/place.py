@@ -1,0 +1,13 @@
+"""Where a store lies when nobody said where: the user's data directory.
+
+A module of its own because `platformdirs` is loaded only when it comes to that.
+"""
+
+from pathlib import Path
+
+import platformdirs
+
+
+def default() -> Path:
+    """Return the path of the store of this user."""
+    return platformdirs.user_data_path("githarness") / "store.git"

@@ -1,0 +1,42 @@
+"""Reading where a branch is, from the files that git keeps it in.
+
+The gap this closes: a git process that stays open remembers `packed-refs` and tells
+by its size, inode and whole seconds whether it changed, so that a branch that moves
+and is packed twice within a second is read as it was (seen with two writers beside
+`git pack-refs`). The decision: two small files are read afresh each time. Loose first,
+then packed: git writes the packed file before it removes the loose one.
+
+What it does not do: it moves nothing, follows no symbolic ref, and does not know
+reftables; a store is made without them.
+"""
+
+import re
+from pathlib import Path
+
+_OID = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64})\n?")
+_NAME = re.compile(r"refs(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
+
+
+def tip(git_dir: Path, ref: str) -> str | None:
+    """Return what `ref` points at; None when there is no such ref."""
+    if _NAME.fullmatch(ref) is None:
+        return None
+    # Packed and unpacked again between two looks: the second loose look sees it.
+    return _loose(git_dir / ref) or _packed(git_dir / "packed-refs", ref) or _loose(git_dir / ref)
+
+
+def _loose(path: Path) -> str | None:
+    try:
+        found = _OID.fullmatch(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    return found[1].decode() if found else None
+
+
+def _packed(path: Path, ref: str) -> str | None:
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    found = re.search(rb"^([0-9a-f]+) %s$" % re.escape(ref.encode()), text, re.MULTILINE)
+    return found[1].decode() if found else None

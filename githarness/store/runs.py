@@ -1,0 +1,103 @@
+"""Runs and surfaces as they lie in the store, read back and checked.
+
+The gap this closes: whoever asks about a run needs its manifest, its bytes and the
+surface it cites, each of them verified, and "not there" apart from "empty". The
+decision: every read goes through `Store`, which hashes again; the joined parts of a
+recording must hash to the digest in the manifest as well. What this does not do: it
+parses no transcript.
+"""
+
+import hashlib
+from collections.abc import Iterator
+
+import msgspec
+
+from githarness.errors import CorruptError, MissingError, UsageError
+from githarness.model.manifest import Run
+from githarness.model.sighting import Sighting
+from githarness.store import layout
+from githarness.store.objects import Store
+
+# Fewer digits name too much: with 100,000 runs four digits match one or two at random.
+MIN_PREFIX = 4
+
+
+def manifests(store: Store) -> Iterator[Run]:
+    """Yield every manifest, in the order of run ids."""
+    for data in _all(store, layout.RUNS):
+        yield msgspec.json.decode(data, type=Run)
+
+
+def sightings(store: Store) -> Iterator[Sighting]:
+    """Yield every sighting of every surface, in the order of digests."""
+    for data in _all(store, layout.SIGHTINGS):
+        yield msgspec.json.decode(data, type=Sighting)
+
+
+def _all(store: Store, area: str) -> Iterator[bytes]:
+    return store.blobs(oid for _, oid in store.paths(area))
+
+
+def resolve(store: Store, prefix: str) -> tuple[str, str]:
+    """Resolve a unique prefix to (area, full name) among runs, surfaces and prompts.
+
+    Raises MissingError when nothing has it, and UsageError when it is no prefix or
+    several names have it.
+    """
+    if not layout.is_prefix(prefix) or len(prefix) < MIN_PREFIX:
+        raise UsageError(
+            f"not an id: {prefix[:64]}",
+            hint=f"an id is at least {MIN_PREFIX} hex digits; see githarness log",
+        )
+    areas = (layout.RUNS, layout.SURFACES, layout.SIGHTINGS, layout.PROMPTS)
+    found = {area: set(store.find(prefix, (area,))) for area in areas}
+    # a withheld surface has sightings and no bytes; it is a surface all the same
+    found[layout.SURFACES] |= found.pop(layout.SIGHTINGS)
+    matches = [(area, name) for area, names in found.items() for name in sorted(names)]
+    if not matches:
+        raise MissingError(f"nothing in the store has an id that begins with {prefix}", hint="githarness log")
+    if len(matches) > 1:
+        names = ", ".join(name[:16] for _, name in matches[:4])
+        raise UsageError(f"{prefix} is the beginning of {len(matches)} ids: {names}", hint="give more digits")
+    return matches[0]
+
+
+def manifest(store: Store, run_id: str) -> Run:
+    """Return the manifest of a run; MissingError when there is none."""
+    data = store.read(layout.run(run_id))
+    if data is None:
+        raise MissingError(f"no run {run_id} in the store", hint="githarness log")
+    return msgspec.json.decode(data, type=Run)
+
+
+def recording(store: Store, run: Run) -> bytes:
+    """Return the bytes of a run's recording, all parts joined and checked."""
+    whole = hashlib.sha256()
+    pieces = []
+    for part in run.recording.parts:
+        data = store.read(layout.part(part.digest))
+        if data is None:
+            raise MissingError(
+                f"run {run.id}: part {part.digest[:12]} of its recording is not in the store",
+                hint="githarness status names everything that is missing; fetch it from a copy of the store",
+            )
+        whole.update(data)
+        pieces.append(data)
+    if whole.hexdigest() != run.recording.digest:
+        raise CorruptError(
+            f"run {run.id}: its parts do not join to the recording {run.recording.digest[:12]}",
+            hint="record the session again, or restore the manifest from a copy of the store",
+        )
+    return b"".join(pieces)
+
+
+def surface(store: Store, digest: str) -> bytes | None:
+    """Return the bytes of a surface; None when they are absent or withheld."""
+    return store.read(layout.surface(digest))
+
+
+def seen(store: Store, digest: str) -> list[Sighting]:
+    """Return the sightings of one surface, oldest first."""
+    found = store.blobs(oid for _, oid in store.paths(layout.sightings(digest)))
+    decoded = [msgspec.json.decode(data, type=Sighting) for data in found]
+    return sorted(decoded, key=lambda one: (one.first, one.kind, one.source))
