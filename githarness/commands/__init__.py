@@ -1,0 +1,1 @@
+"""One verb per file: plain values in, a frozen result out. Commands never import each other."""

@@ -1,0 +1,229 @@
+"""Keeping sessions: the recording in parts, and the manifest that lists them.
+
+The gap this closes: recording a growing session again must neither store it twice
+nor lose what an earlier recording knew. The decision: parts that the stored
+manifest already lists are not sent again, and the manifest is merged with the one
+at the branch's tip at the moment of writing, so two recorders cannot lose each
+other's work. What this does not do: it decides nothing about what a record means.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from githarness import canon
+from githarness.capture import source as sources
+from githarness.capture.cache import Cache
+from githarness.capture.intake import Intake, Resume, Taken
+from githarness.capture.look import SESSION, Look
+from githarness.capture.source import Source
+from githarness.commands.record.result import Item, Options
+from githarness.commands.record.surfaces import Keeper
+from githarness.errors import UnreadableError
+from githarness.formats import surface as surface_format
+from githarness.formats.detect import Format
+from githarness.measure import counters
+from githarness.model import manifest
+from githarness.model.manifest import Cited, Recorded, Run
+from githarness.model.session import Session
+from githarness.redact.redactor import Redactor
+from githarness.redact.rules import RULES_VERSION
+from githarness.store import layout
+from githarness.store.objects import Store
+from githarness.store.writer import Writer
+
+
+class Sessions:
+    """Takes in sessions; `cited` is the surface that a person named for all of them."""
+
+    def __init__(
+        self,
+        store: Store,
+        writer: Writer,
+        keeper: Keeper,
+        cache: Cache,
+        options: Options,
+        cited: Cited | None,
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._keeper = keeper
+        self._cache = cache
+        self._options = options
+        self._cited = cited
+
+    def take(self, source: Source, seen: Look) -> Item:
+        """Take in one session; its status is final once the writer has committed."""
+        assert seen.format is not None
+        sources.refuse_long_lines(source)
+        sink = _Sink(self._store, self._writer)
+        key = self._cache.key if self._options.redact else None
+        intake = Intake(source, seen.format, key, sink.put)
+        sink.intake = intake
+        taken = self._lines(source, intake, sink) if seen.by_line else intake.document()
+        return self._keep(source, seen.format, taken)
+
+    def _lines(self, source: Source, intake: Intake, sink: "_Sink") -> Taken:
+        """Take line-based input, from where an earlier run ended if the store agrees."""
+        name = f"{self._store.path}\0{Path(source.name).absolute()}\0{self._options.redact}"
+        before = self._cache.load(name)
+        taken = intake.lines(before if before is not None and sink.holds(before) else None)
+        if taken.resume is not None:
+            self._cache.save(name, taken.resume)
+        return taken
+
+    def _keep(self, source: Source, form: Format, taken: Taken) -> Item:
+        session = taken.session
+        item = Item(kind=SESSION, id="", path=source.name, format=form.name, agent=session.agent)
+        clean = Redactor.open(self._cache.key).text if self._options.redact else str
+        session = _cleaned(session, clean)
+        cited = (self._cited,) if self._cited is not None else self._surfaces(session, item)
+        new = Run(
+            id=manifest.run_id(session.agent, taken.session.native, taken.digest),
+            agent=session.agent,
+            native=session.native,
+            parent=session.parent,
+            surfaces=cited,
+            prompts=tuple(self._keeper.prompt(prompt) for prompt in session.prompts),
+            partial_names=session.partial_names,
+            recording=self._recorded(source, form, taken, session),
+        )
+        _describe(item, new)
+        person = self._cited is not None
+        self._writer.revise(layout.run(new.id), lambda old: _merged(old, new, item, person=person))
+        return item
+
+    def _surfaces(self, session: Session, item: Item) -> tuple[Cited, ...]:
+        cited: list[Cited] = []
+        for seen in session.surfaces:
+            try:
+                surface = surface_format.lower(seen.raw, kind=seen.kind, reconstructed=seen.reconstructed)
+            except UnreadableError as error:
+                item.notes.append(f"a tools array could not be read: {error.message}")
+                continue
+            withheld = bool(self._keeper.surface(surface, session.agent, item.path))
+            cited.append(
+                Cited(
+                    position=seen.position,
+                    digest=surface.wire,
+                    kind=seen.kind,
+                    reconstructed=seen.reconstructed,
+                    withheld=withheld,
+                )
+            )
+        return tuple(cited)
+
+    def _recorded(self, source: Source, form: Format, taken: Taken, session: Session) -> Recorded:
+        return Recorded(
+            format=form.name,
+            reader=form.version,
+            digest=taken.digest,
+            bytes=taken.bytes,
+            parts=taken.parts,
+            records=session.records,
+            source_bytes=source.size,
+            unreadable=session.unreadable,
+            unfamiliar=session.unfamiliar,
+            copied=session.copied,
+            redacted=self._options.redact,
+            rules=RULES_VERSION if self._options.redact else 0,
+            redactions=taken.redactions,
+            container=source.container,
+            project=session.project,
+            branch=session.branch,
+            started=session.started,
+            ended=session.ended,
+            models=session.models,
+            versions=session.versions,
+            steered=session.steered,
+            stats=counters.count(session),
+        )
+
+
+class _Sink:
+    """Sends parts to the writer, except those that the run's stored recording lists."""
+
+    def __init__(self, store: Store, writer: Writer) -> None:
+        self._store = store
+        self._writer = writer
+        self._known: frozenset[str] | None = None
+        self.intake: Intake | None = None
+
+    def put(self, part: bytes) -> str:
+        """Return the part's digest; its bytes go to the writer when they are new."""
+        assert self.intake is not None
+        if self._known is None:
+            self._known = self._listed(self.intake.agent, self.intake.native)
+        digest = canon.sha256(part)
+        return digest if digest in self._known else self._writer.part(part)
+
+    def holds(self, before: Resume) -> bool:
+        """Tell whether the store still lists every part that a saved state builds on."""
+        known = self._listed(before.agent, before.native)
+        if not all(part.digest in known for part in before.parts):
+            return False
+        self._known = known
+        return True
+
+    def _listed(self, agent: str, native: str | None) -> frozenset[str]:
+        if native is None:
+            return frozenset()
+        stored = self._store.read(layout.run(manifest.run_id(agent, native, "")))
+        if stored is None:
+            return frozenset()
+        run = msgspec.json.decode(stored, type=Run)
+        return frozenset(part.digest for part in run.recording.parts)
+
+
+def _cleaned(session: Session, clean: Callable[[str], str]) -> Session:
+    """Redact the few words of a session that go into its manifest."""
+
+    def each(words: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(clean(word) for word in words)
+
+    def maybe(word: str | None) -> str | None:
+        return None if word is None else clean(word)
+
+    return msgspec.structs.replace(
+        session,
+        native=maybe(session.native),
+        parent=maybe(session.parent),
+        project=maybe(session.project),
+        branch=maybe(session.branch),
+        started=maybe(session.started),
+        ended=maybe(session.ended),
+        models=each(session.models),
+        versions=each(session.versions),
+        unfamiliar={clean(name): count for name, count in session.unfamiliar.items()},
+    )
+
+
+def _describe(item: Item, new: Run) -> None:
+    """Put what the manifest says into the answer's line."""
+    recorded = new.recording
+    item.id = new.id
+    item.calls = recorded.stats.tool_calls
+    item.failed = recorded.stats.tool_errors
+    item.malformed = recorded.stats.malformed_args
+    item.unreadable = recorded.unreadable
+    item.unfamiliar = sum(recorded.unfamiliar.values())
+    item.redacted = sum(recorded.redactions.values())
+    cited = new.surfaces
+    item.surface = cited[0].digest if isinstance(cited, tuple) and cited else None
+
+
+def _merged(old: bytes | None, new: Run, item: Item, *, person: bool) -> bytes | None:
+    """Return the manifest to write over `old`; note on the item what that means."""
+    if old is None:
+        item.status = "new"
+        return canon.encode(new)
+    stored = msgspec.json.decode(old, type=Run)
+    if person:
+        # a person who names the surface corrects what was cited before
+        stored = msgspec.structs.replace(stored, surfaces=new.surfaces)
+    merged = canon.encode(manifest.merge(stored, new))
+    item.status = "unchanged" if merged == old else "updated"
+    if manifest.is_fuller(stored.recording, new.recording):
+        item.notes.append("a fuller recording of this run is kept")
+    return merged

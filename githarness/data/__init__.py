@@ -1,0 +1,1 @@
+"""Files that are shipped and read as they are: the declared knobs, the demo's recordings."""

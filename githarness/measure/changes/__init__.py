@@ -1,0 +1,1 @@
+"""What changed between two tool surfaces: complete, classified, graded by use."""

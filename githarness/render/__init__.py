@@ -1,0 +1,1 @@
+"""Finished values in, text out. Nothing here queries, decides, prints or reads a clock."""

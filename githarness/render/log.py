@@ -1,0 +1,93 @@
+"""The answer of `log` as text."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+from githarness.render import escape
+from githarness.render.table import table
+
+_UNKNOWN = "unknown"
+
+
+class RunLine(Protocol):
+    """What is read of one run."""
+
+    id: str
+    agent: str
+    model: str | None
+    started: str | None
+    calls: int
+    failed: int
+    surface: str | None
+    project: str | None
+
+
+class SurfaceLine(Protocol):
+    """What is read of one surface."""
+
+    id: str
+    tools: int
+    kind: str
+    source: str
+    first: int
+    dialect: str
+    withheld: bool
+
+
+class Result(Protocol):
+    """What is read of the whole answer."""
+
+    runs: tuple[RunLine, ...]
+    surfaces: tuple[SurfaceLine, ...]
+    runs_total: int
+    surfaces_total: int
+
+
+def text(result: Result) -> str:
+    """Render both lists, and how much of the store they are."""
+    runs, surfaces = result.runs, result.surfaces
+    pieces = [
+        table(("RUN", "AGENT", "STARTED", "CALLS", "FAILED", "SURFACE", "MODEL", "PROJECT"), _runs(runs)),
+        table(("SURFACE", "TOOLS", "KIND", "DIALECT", "FIRST SEEN", "SOURCE"), _surfaces(surfaces)),
+    ]
+    met = len({one.id for one in surfaces})
+    pieces.append(
+        f"{len(runs)} of {result.runs_total} runs; {met} of {result.surfaces_total} surfaces"
+    )
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _runs(runs: Sequence[RunLine]) -> list[tuple[str, ...]]:
+    return [
+        (
+            one.id[:12],
+            escape.short(one.agent, 20),
+            escape.short((one.started or _UNKNOWN)[:19], 19),
+            str(one.calls),
+            str(one.failed),
+            one.surface[:12] if one.surface else _UNKNOWN,
+            escape.short(one.model or _UNKNOWN, 30),
+            escape.short(one.project or _UNKNOWN, 60),
+        )
+        for one in runs
+    ]
+
+
+def _surfaces(surfaces: Sequence[SurfaceLine]) -> list[tuple[str, ...]]:
+    return [
+        (
+            one.id[:12],
+            str(one.tools),
+            one.kind + (", withheld" if one.withheld else ""),
+            one.dialect,
+            moment(one.first),
+            escape.short(one.source or "-", 40),
+        )
+        for one in surfaces
+    ]
+
+
+def moment(seconds: int) -> str:
+    """Render seconds since 1970 as UTC to the second."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,23 @@
+"""Plain tables: columns aligned, every cell escaped, no colours and no borders.
+
+What it closes: tables that a pipe cannot cut and a hostile name can redraw. The
+decision: two spaces between columns, the last column as it comes. What it does not
+do: it wraps nothing.
+"""
+
+from collections.abc import Sequence
+
+from githarness.render import escape
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Render rows under a heading; the empty string for no rows."""
+    if not rows:
+        return ""
+    cells = [tuple(head), *(tuple(escape.line(cell) for cell in row) for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
+    lines = []
+    for row in cells:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join([*padded, row[-1]]).rstrip())
+    return "\n".join(lines)
