@@ -28,7 +28,7 @@ def reason(tmp_path, data):
         (b"{}", "an empty object"),
         (b"null", "JSON, but no session or surface"),
         (b"\xff\xfe{\0}\0", "UTF-16 text; transcripts are UTF-8"),
-        (b"PK\x03\x04rest", "a zip archive"),
+        (b"PK\x03\x04rest", "a damaged zip archive"),
         (DEEP, "not JSON"),
         (TOOL % b',"type":"x"', "duplicate key"),
         (TOOL % b',"minimum":NaN', "not JSON"),

@@ -2,8 +2,9 @@
 
 import msgspec
 import pytest
-from made_surface import params, surface, tool
+from made_surface import of_json, params, surface, tool
 
+from githarness import canon
 from githarness.measure.changes.change import fails_on, pointer, worst
 from githarness.measure.changes.compare import compare
 
@@ -358,9 +359,6 @@ def test_another_dialect_is_told_first():
 
 def test_another_spelling_of_a_number_is_no_new_limit():
     from_text, to_text = (b'[{"name":"a","input_schema":{"maximum":%s}}]' % one for one in (b"1.0", b"1e0"))
-    from githarness import canon
-    from made_surface import of_json
-
     left, right = (of_json(canon.parse(raw, "test"), raw=raw) for raw in (from_text, to_text))
     assert [change.id for change in compare(left, right)] == ["format.only"]
 

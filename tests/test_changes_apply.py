@@ -19,13 +19,13 @@ def completes(before, after):
     return same(apply(compare(before, after), before.specs), after.specs)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(SURFACES, SURFACES)
 def test_applying_every_change_gives_the_second_surface(before, after):
     assert completes(before, after)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(SCHEMAS, SCHEMAS)
 def test_applying_every_change_of_a_schema_gives_the_second_schema(before, after):
     assert completes(surface(tool(schema=before)), surface(tool(schema=after)))

@@ -523,7 +523,7 @@ def test_the_event_stream_knows_a_turn_without_its_words_and_no_malformed_count(
 def test_without_keep_no_text_is_held_and_every_count_is_the_same():
     kept, bare = session(lines("paginated.jsonl")), session(lines("paginated.jsonl"), keep=False)
     assert count(bare) == count(kept)
-    assert [(c.input, c.output) for c in bare.calls] == [(None, "")] * 4
+    assert [(c.input[:8], c.output) for c in bare.calls] == [("#digest:", "")] * 4
     assert (bare.turns, bare.final_text) == ((), "")
 
 

@@ -138,7 +138,9 @@ def test_a_call_without_a_flag_is_unknown():
 
 
 def test_a_subagent_is_named_and_not_counted():
-    found = read(log(said("", "c1"), said("Mine.", "c2", parentToolCallId="c1"), done("c2", parentToolCallId="c1")))
+    found = read(
+        log(said("", "c1"), said("Mine.", "c2", parentToolCallId="c1"), done("c2", parentToolCallId="c1"))
+    )
     assert (found.subagents, found.steps, len(found.calls), found.orphans) == (("c1",), 1, 1, 0)
 
 

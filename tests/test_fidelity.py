@@ -2,9 +2,12 @@
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from made_schemas import SURFACES
 from made_surface import params, surface, tool
 
 from githarness.canon import sha256
+from githarness.measure.changes.summary import REACH
 from githarness.measure.fidelity import DIFFERS, MATCHES, UNKNOWN, Side, cite, compare
 from githarness.model.manifest import Cited
 
@@ -192,6 +195,12 @@ def test_equal_tools_among_changed_ones_do_not_hide_a_duplicate_name():
     assert change((tool("a", "y"), tool("a", "z")), before) == "re-described"
 
 
+@settings(max_examples=60, deadline=None)
+@given(SURFACES, SURFACES)
+def test_any_two_surfaces_of_other_bytes_have_a_class(before, after):
+    assert (compare(cite(before), cite(after)).cls in REACH) == (before.wire != after.wire)
+
+
 # -- reconstructed surfaces ----------------------------------------------------
 
 
@@ -299,3 +308,8 @@ def test_the_caveat_is_one_sentence_that_names_every_part():
         "send the model what the recording was sent, and beyond that how faithfully this replays is unknown "
         "(system prompt: no system prompt was recorded)"
     )
+
+
+def test_another_run_that_recorded_no_surface_is_unknown_and_not_left_out():
+    side = Side(models=("m",), complete=True)
+    assert compare(Side(models=("m",)), side).parts["tools"].state == "unknown"

@@ -24,7 +24,12 @@ def read(document, keep=True):
 
 def envelopes():
     return [
-        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", CLASSES[one["type"]]], "kwargs": one["data"]}
+        {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", "schema", CLASSES[one["type"]]],
+            "kwargs": one["data"],
+        }
         for one in json.loads(PAIRS)
     ]
 
@@ -51,7 +56,9 @@ CHAT = [
     {
         "role": "assistant",
         "content": "Looking.",
-        "tool_calls": [{"type": "function", "id": "a", "function": {"name": "view", "arguments": '{"path": "orders"}'}}],
+        "tool_calls": [
+            {"type": "function", "id": "a", "function": {"name": "view", "arguments": '{"path": "orders"}'}}
+        ],
     },
     {"role": "tool", "tool_call_id": "a", "content": "12 orders"},
     {"role": "assistant", "content": "Twelve."},
@@ -187,7 +194,9 @@ def test_a_list_that_could_be_anybodys_is_not_claimed(document):
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
-KEYS = st.sampled_from(["content", "tool_calls", "invalid_tool_calls", "args", "id", "status", "usage_metadata"])
+KEYS = st.sampled_from(
+    ["content", "tool_calls", "invalid_tool_calls", "args", "id", "status", "usage_metadata"]
+)
 SHAPES = st.recursive(
     LEAVES, lambda x: st.lists(x, max_size=3) | st.dictionaries(KEYS, x, max_size=4), max_leaves=8
 )

@@ -104,6 +104,7 @@ def test_formats_are_strangers_to_each_other():
 
 
 def test_commands_are_strangers_to_each_other():
+    no_verbs = {"inputs", "gather"}  # what a person named, and the corpus it is taken from
     for path in (PACKAGE / "commands").glob("*.py"):
-        siblings = [n for n in imported(path) if n.startswith("githarness.commands.")]
-        assert not siblings, f"{path.stem} imports {siblings}"
+        siblings = {n.split(".")[2] for n in imported(path) if n.startswith("githarness.commands.")}
+        assert siblings <= no_verbs, f"{path.stem} imports {siblings}"

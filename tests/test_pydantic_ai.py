@@ -38,7 +38,12 @@ def text(content="Done."):
 
 
 def calling(args=None, call="a", kind="tool-call"):
-    return {"part_kind": kind, "tool_name": "view", "tool_call_id": call, "args": {} if args is None else args}
+    return {
+        "part_kind": kind,
+        "tool_name": "view",
+        "tool_call_id": call,
+        "args": {} if args is None else args,
+    }
 
 
 def returned(content="ok", call="a", kind="tool-return", **more):

@@ -4,6 +4,7 @@ Secrets are put together from pieces, so that no scanner trips over this file.
 """
 
 import json
+import re
 
 import pytest
 
@@ -141,6 +142,7 @@ COUNTER_VECTORS = {
         "secret: projects/demo/secrets/db1/versions/1",
         "class Token2Parser: pass",
         "token: oauth2_token",
+        "private_key: x25519.X25519PrivateKey",
     ],
     "secret-flag": ["--password-file /run/secret1", "--token $TOKEN1234567", "--api-key <your-key>"],
 }  # fmt: skip
@@ -226,6 +228,11 @@ def test_a_named_value_that_is_no_secret_stays(document):
     assert Redactor.open(b"k").feed(raw) is raw
 
 
+def test_a_name_behind_a_colon_is_a_name_unless_it_is_a_segment():
+    assert redacted(f"env:TOKEN=q7w8{MIX}") == "env:TOKEN=[REDACTED:assignment:1]"
+    assert redacted(f'"AWS::MSK::ApiKey": "{HEX32}"') == f'"AWS::MSK::ApiKey": "{HEX32}"'
+
+
 def test_a_private_key_that_was_cut_off_is_removed_to_its_end():
     text = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + BODY
     assert redacted(text) == "[REDACTED:private-key:1]\n"
@@ -247,3 +254,8 @@ def test_overlapping_rules_make_one_marker_under_the_more_specific_name():
 def test_a_quoted_value_in_text_is_removed_to_its_own_closing_quote():
     text = 'said "password": "hunter2\\"and' + 'more2", then'
     assert redacted(text) == 'said "password": "[REDACTED:assignment:1]", then'
+
+
+def test_every_pattern_of_the_table_compiles():
+    patterns = [pattern for rule in rules.TABLE for pattern in rule.patterns]
+    assert [re.compile(pattern.pattern).pattern for pattern in patterns] == [p.pattern for p in patterns]

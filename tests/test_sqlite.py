@@ -271,3 +271,33 @@ def test_a_file_that_only_begins_like_a_database_is_refused(tmp_path):
 def test_a_database_that_is_not_there_is_missing(tmp_path):
     with pytest.raises(MissingError):
         take(tmp_path / "a.db", tmp_path)
+
+
+AGENTS = """
+CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at TIMESTAMP, updated_at TIMESTAMP);
+CREATE TABLE agent_messages (id INTEGER PRIMARY KEY, session_id TEXT, message_data TEXT,
+  created_at TIMESTAMP);
+"""
+
+
+def agents(path, *items, session="talk", updated="9"):
+    with closing(database(path, AGENTS)) as db:
+        db.execute("INSERT INTO agent_sessions VALUES (?, '2026-05-01', ?)", (session, updated))
+        for item in items:
+            row = (session, json.dumps(item))
+            columns = "(session_id, message_data, created_at) VALUES (?, ?, '2026-05-01')"
+            db.execute(f"INSERT INTO agent_messages {columns}", row)
+    return path
+
+
+def test_a_store_of_agent_items_is_its_session_row_then_its_items_parsed(tmp_path):
+    lines = take(agents(tmp_path / "a.db", {"role": "user"}, {"type": "compaction"}), tmp_path)["talk"]
+    assert lines[0] == b'{"row":{"created_at":"2026-05-01","session_id":"talk"},"table":"agent_sessions"}'
+    items = [json.loads(line)["row"]["message_data"] for line in lines[1:]]
+    assert items == [{"role": "user"}, {"type": "compaction"}]
+
+
+def test_a_session_of_agent_items_that_grows_only_appends(tmp_path):
+    before = take(agents(tmp_path / "a.db", {"n": 1}), tmp_path)["talk"]
+    after = take(agents(tmp_path / "b.db", {"n": 1}, {"n": 2}, updated="10"), tmp_path)["talk"]
+    assert after[: len(before)] == before

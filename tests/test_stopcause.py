@@ -58,7 +58,7 @@ def test_equal_responses_of_parallel_calls_are_a_loop_in_any_order():
 
 def test_a_person_who_speaks_begins_the_count_anew():
     said = (Turn(text="go", calls=0), Turn(text="again", calls=3))
-    spoken = msgspec.structs.replace(session(*many(6, "read"), final_text="so"), turns=said)
+    spoken = msgspec.structs.replace(session(*many(6, "read"), final_text="so"), turns=said, since=3)
     assert stopcause.inferred(spoken) is None
 
 

@@ -93,6 +93,7 @@ def test_a_full_disk_moves_nothing_and_says_so(tmp_path):
     said = python(code, path, stdout=-1).communicate()[0].decode()
     assert said.startswith("3 the store at ")
     assert "nothing was changed" in said
+    assert not list(path.glob("fast_import_crash_*"))
     assert tip(path) == before
 
 

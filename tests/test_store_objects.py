@@ -204,9 +204,33 @@ def test_a_store_whose_objects_have_sha256_names_is_written_and_read(tmp_path):
     path = tmp_path / "store"
     git(path, "init", "--bare", "--quiet", "--object-format=sha256", "--initial-branch=main")
     for ref in (layout.MAIN, layout.RECORDINGS):
-        git(path, "fast-import", "--quiet", data=f"commit {ref}\ncommitter t <t@t> 1 +0000\ndata 0\n\n".encode())
+        git(
+            path,
+            "fast-import",
+            "--quiet",
+            data=f"commit {ref}\ncommitter t <t@t> 1 +0000\ndata 0\n\n".encode(),
+        )
     git(path, "config", "githarness.store", "1")
     write(path, PART, run=1)
     with open_store(path) as store:
         assert len(store.oid(PLACE)) == 64
         assert store.read(PLACE) == next(store.blobs([store.oid(PLACE)])) == PART
+
+
+@pytest.mark.parametrize("name", ["harness.toml/x", "none/x", ".gitattributes/x/y"])
+def test_nothing_stands_below_a_file(tmp_path, name):
+    with open_store(stored(tmp_path)) as store:
+        assert store.read(name, at=store.tip(layout.MAIN)) is None
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(CorruptError, match="it is a tree and no blob"):
+        read(stored(tmp_path), layout.RUNS)
+
+
+def test_what_is_no_commit_is_not_read_as_one(tmp_path):
+    with (
+        open_store(stored(tmp_path)) as store,
+        pytest.raises(CorruptError, match="it is a blob and no commit"),
+    ):
+        store.read(PLACE, at=store.oid(PLACE))

@@ -73,9 +73,9 @@ class Cache:
         return self._folder / digest.hexdigest()
 
 
-def default_folder() -> Path:
-    """Return the folder for this user's cache; it need not exist."""
-    return platformdirs.user_cache_path("githarness") / "intake"
+def default_folder(kind: str = "intake") -> Path:
+    """Return this user's cache folder for one kind of state; it need not exist."""
+    return platformdirs.user_cache_path("githarness") / kind
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from githarness.capture import sqlite
+from githarness.capture import container
 from githarness.capture.source import MAX_LINE, Source
 from githarness.errors import UnreadableError
 from githarness.formats import detect, peek, surface, surface_places
@@ -25,7 +25,7 @@ MAX_DOCUMENT = 64 << 20
 SESSION = "session"
 SURFACE = "surface"
 TOOL = "tool"
-DATABASE = "database"
+CONTAINER = "container"
 SKIP = "skip"
 
 
@@ -35,6 +35,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     format: Format | None = None
     by_line: bool = False
+    container: str = ""
     reason: str = ""
 
 
@@ -43,8 +44,9 @@ def look(source: Source, forced: str | None = None) -> Look:
     if source.size == 0:
         return Look(kind=SKIP, reason="empty file")
     head = _head(source)
-    if sqlite.is_sqlite(head):
-        return Look(kind=DATABASE)
+    held = container.kind(head)
+    if held is not None:
+        return Look(kind=CONTAINER, container=held)
     binary = _binary(head)
     if binary:
         return Look(kind=SKIP, reason=binary)
@@ -73,8 +75,6 @@ def _head(source: Source) -> bytes:
 
 
 def _binary(head: bytes) -> str:
-    if head[:4] == b"PK\x03\x04":
-        return "a zip archive, and no known recording is kept in one"
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "UTF-16 text; transcripts are UTF-8"
     if b"\0" in head[:8192]:

@@ -58,10 +58,10 @@ def is_sqlite(head: bytes) -> bool:
     return head.startswith(_MAGIC)
 
 
-def sessions(path: Path, scratch: Path, *, patience: float = PATIENCE) -> Iterator[Taken]:
+def sessions(path: Path, scratch: Path | None = None, *, patience: float = PATIENCE) -> Iterator[Taken]:
     """Yield the sessions of the database at `path`, oldest first.
 
-    The copy lives in a private folder inside `scratch` and is deleted when the
+    The copy lives in a private folder inside `scratch` (the system's) and is deleted when the
     iterator ends or is closed. Raises UnreadableError for a database that is
     locked, damaged or of no known agent.
     """

@@ -13,9 +13,9 @@ import msgspec
 from githarness.errors import OK, MissingError
 from githarness.formats import detect
 from githarness.formats import surface as surface_format
-from githarness.measure import counters
+from githarness.measure import counters, stopcause
 from githarness.model.manifest import Run, Stats
-from githarness.model.session import Call, Session
+from githarness.model.session import Call
 from githarness.store import layout, runs
 from githarness.store.objects import Store
 
@@ -121,7 +121,7 @@ def run(store: Store, prefix: str) -> RunResult | SurfaceResult | PromptResult:
 
 
 def _run(store: Store, manifest: Run) -> RunResult:
-    session: Session = detect.read(manifest.recording.format, runs.recording(store, manifest))
+    session = stopcause.settled(detect.read(manifest.recording.format, runs.recording(store, manifest)))
     cited = manifest.surfaces
     return RunResult(
         id=manifest.id,

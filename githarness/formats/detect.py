@@ -16,14 +16,21 @@ from githarness.formats import (
     atif,
     claude_code,
     codex,
+    copilot,
+    cursor,
     gemini,
     gemini_api,
+    inspect_ai,
+    langchain,
     mini_swe_agent,
+    openai_agents,
     openai_chat,
     openai_responses,
     opencode,
     openhands,
+    otel_genai,
     peek,
+    pydantic_ai,
     swe_agent,
 )
 from githarness.formats.peek import Peek
@@ -67,10 +74,17 @@ FORMATS = tuple(
         openhands,
         swe_agent,
         mini_swe_agent,
+        copilot,
+        cursor,
+        inspect_ai,
+        otel_genai,
+        pydantic_ai,
+        openai_agents,
         openai_responses,
         anthropic_messages,
         openai_chat,
         gemini_api,
+        langchain,  # last: the least specific
     )
 )
 

@@ -79,9 +79,9 @@ class _Message(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    total_tokens: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
     input_tokens_cache_read: int | None = None
     input_tokens_cache_write: int | None = None
 
@@ -170,11 +170,15 @@ class Reader(msgspec.Struct, kw_only=True):
     def _odd(self, record: bytes) -> None:
         """Take a line that msgspec refuses: for a lone surrogate it is read again."""
         try:
-            line = _LINE.decode(visible(canon.read(record)))
+            value = canon.read(record)
+            self._line(_LINE.decode(visible(value)))
+        except msgspec.DecodeError:
+            known = isinstance(value, dict)
+            self.builder.unreadable += not known
+            if known:
+                self.builder.unfamiliar("line of another shape")
         except (ValueError, RecursionError):
             self.builder.unreadable += 1
-            return
-        self._line(line)
 
     def _line(self, line: _Line) -> None:
         if bytes(line.header):
@@ -295,10 +299,10 @@ class Reader(msgspec.Struct, kw_only=True):
     def _spend(self, usage: _Usage) -> None:
         """Note the tokens; whether input holds the cache's share, the total tells."""
         read, write = usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0
-        sent = usage.input_tokens
-        if usage.total_tokens == sent + usage.output_tokens + read + write:
+        sent, written = usage.input_tokens or 0, usage.output_tokens or 0
+        if usage.total_tokens == sent + written + read + write:
             sent += read + write
-        self.builder.spend(f"#{self.builder.records}", sent, usage.output_tokens, read, write)
+        self.builder.spend(f"#{self.builder.records}", sent, written, read, write)
 
     def _span(self, event: _Event) -> None:
         """Name an agent that runs inside another agent, or inside a tool."""

@@ -157,8 +157,7 @@ def _system(value: Any, given: tuple[Message, ...]) -> bytes:
 
 
 def _messages(value: Any) -> tuple[Message, ...]:
-    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    return tuple(_message(item) for item in items)
+    return tuple(_message(item) for item in _dicts(value))
 
 
 def _message(item: dict[str, Any]) -> Message:
@@ -169,8 +168,7 @@ def _message(item: dict[str, Any]) -> Message:
 
 
 def _parts(value: Any) -> tuple[Part, ...]:
-    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    return tuple(_part(item) for item in items)
+    return tuple(_part(item) for item in _dicts(value))
 
 
 def _part(item: dict[str, Any]) -> Part:
@@ -228,8 +226,8 @@ def _event_message(role: str, body: dict[str, Any]) -> Message:
     if role == "tool":
         return Message(role, (Part(kind="result", id=_text(body.get("id")), text=shown(content)),))
     parts = [Part(kind="text", text=shown(content))] if content else []
-    for call in _json(body.get("tool_calls")) or []:
-        function = call.get("function") if isinstance(call, dict) else None
+    for call in _dicts(_json(body.get("tool_calls"))):
+        function = call.get("function")
         if isinstance(function, dict):
             given, malformed = arguments(function.get("arguments"))
             key, name = _text(call.get("id")), _text(function.get("name"))
@@ -266,6 +264,10 @@ def _stop(reasons: Any) -> str | None:
     listed = _json(reasons)
     last = listed[-1] if isinstance(listed, list) and listed else reasons
     return _STOPS.get(str(last))
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:

@@ -96,9 +96,8 @@ def _batch(resources: list[Any]) -> Iterator[dict[str, Any]]:
     for resource in resources:
         for key in _SCOPES:
             scopes = resource.get(key) if isinstance(resource, dict) else None
-            for scope in scopes if isinstance(scopes, list) else []:
-                spans = scope.get("spans") if isinstance(scope, dict) else None
-                yield from (span for span in spans or [] if _is_span(span))
+            for scope in _dicts(scopes):
+                yield from (span for span in _dicts(scope.get("spans")) if _is_span(span))
 
 
 def _is_span(value: Any) -> bool:
@@ -113,7 +112,6 @@ def _span(raw: dict[str, Any]) -> Span:
     context = raw.get("context")
     holder = context if isinstance(context, dict) else raw
     attributes = _attributes(raw.get("attributes"))
-    events = raw.get("events")
     return Span(
         id=str(_either(holder, "spanId", "span_id")),
         parent=str(_either(raw, "parentSpanId", "parent_span_id", "parent_id") or ""),
@@ -122,7 +120,7 @@ def _span(raw: dict[str, Any]) -> Span:
         start=_nanos(_either(raw, "startTimeUnixNano", "start_time_unix_nano", "start_time")),
         end=_nanos(_either(raw, "endTimeUnixNano", "end_time_unix_nano", "end_time")),
         attributes=attributes,
-        events=tuple(_event(one) for one in events or [] if isinstance(one, dict)),
+        events=tuple(_event(one) for one in _dicts(raw.get("events"))),
         error=_error(raw.get("status"), attributes),
     )
 
@@ -142,12 +140,8 @@ def _error(status: Any, attributes: dict[str, Any]) -> str | None:
 def _attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
-    pairs = value if isinstance(value, list) else []
-    return {
-        pair["key"]: _value(pair.get("value"), 0)
-        for pair in pairs
-        if isinstance(pair, dict) and isinstance(pair.get("key"), str)
-    }
+    pairs = [pair for pair in _dicts(value) if isinstance(pair.get("key"), str)]
+    return {pair["key"]: _value(pair.get("value"), 0) for pair in pairs}
 
 
 def _value(value: Any, depth: int) -> Any:
@@ -158,8 +152,7 @@ def _value(value: Any, depth: int) -> Any:
         if key in value:
             return _scalar(kind, value[key])
     listed = _either(value, "arrayValue", "array_value", "kvlistValue", "kvlist_value")
-    items = listed.get("values") if isinstance(listed, dict) else None
-    items = [item for item in items or [] if isinstance(item, dict)]
+    items = _dicts(listed.get("values") if isinstance(listed, dict) else None)
     if _either(value, "kvlistValue", "kvlist_value") is not None:
         return {str(item.get("key")): _value(item.get("value"), depth + 1) for item in items}
     return [_value(item, depth + 1) for item in items] if listed is not None else None
@@ -191,6 +184,10 @@ def _iso(nanos: int) -> str:
     whole, rest = divmod(nanos, 10**9)
     moment = datetime.fromtimestamp(whole, UTC).replace(microsecond=rest // 1000)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _either(holder: dict[str, Any], *keys: str) -> Any:

@@ -48,11 +48,7 @@ _QUIET = frozenset({"thinking", "file", "compaction"})
 
 def sniff(peek: Peek) -> bool:
     """Claim a list of messages that all have a kind and parts."""
-    return _is_history(peek.document)
-
-
-def _is_history(document: Any) -> bool:
-    messages = document if isinstance(document, list) else []
+    messages = peek.document if isinstance(peek.document, list) else []
     return bool(messages) and all(map(_is_message, messages[:3]))
 
 
@@ -81,7 +77,7 @@ class Reader(msgspec.Struct, kw_only=True):
             document = canon.read(record)
         except ValueError:
             document = None
-        if not _is_history(document):
+        if not isinstance(document, list) or not any(map(_is_message, document)):
             self.builder.records += 1
             self.builder.unreadable += 1
             return
@@ -136,7 +132,7 @@ class Reader(msgspec.Struct, kw_only=True):
 
     def _return(self, part: dict[str, Any]) -> None:
         output = _shown(part.get("content"))
-        outcome = part.get("outcome")
+        outcome = str(part.get("outcome"))
         if outcome == "retried":
             retry = part.get("retry")
             reason = retry.get("cause") if isinstance(retry, dict) else None

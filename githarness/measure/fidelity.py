@@ -66,12 +66,15 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """What one side states, as cited by its manifest or made for a file.
 
     None and empty both mean "not stated" (a run without tools cites the array `[]`).
+    With `complete` the side was sent something of each part, so what it does not state
+    is unknown instead of left out: another run is such a side, a file is not.
     A digest of 16 hex digits is the 64-bit value of old recordings. `surfaces` and
     `prompts` hold what bytes the caller has, by digest; they may be empty.
     """
 
     tools: Citations = None
     names_only: bool = False
+    complete: bool = False
     system: Citations = None
     models: tuple[str, ...] | None = None
     surfaces: Mapping[str, Surface] = {}
@@ -127,12 +130,18 @@ def _differs(reason: str, cls: str | None = None) -> Part:
     return Part(state=DIFFERS, cls=cls, reason=reason)
 
 
+def _left_out(what: str, live: Side) -> Part | None:
+    return _unknown(f"no {what} was recorded on the live side") if live.complete else None
+
+
 # -- tools ---------------------------------------------------------------------
 
 
 def _tools(recorded: Side, live: Side) -> Part | None:
+    if not live.tools and live.names_only:
+        return _unknown("only tool names are known of the live side")
     if not live.tools:
-        return _unknown("only tool names are known of the live side") if live.names_only else None
+        return _left_out("tool surface", live)
     if not recorded.tools and recorded.names_only:
         return _unknown("only tool names were recorded")
 
@@ -243,7 +252,7 @@ def _timeline(cited: tuple[Cited, ...]) -> dict[int, Cited]:
 
 def _system(recorded: Side, live: Side) -> Part | None:
     if not live.system:
-        return None
+        return _left_out("system prompt", live)
 
     def pair(was: Cited, now: Cited) -> Part:
         return _prompt(was, recorded.prompts.get(was.digest), now, live.prompts.get(now.digest))
@@ -266,7 +275,7 @@ def _prompt(was: Cited, old: bytes | None, now: Cited, new: bytes | None) -> Par
 
 def _model(recorded: Side, live: Side) -> Part | None:
     if not live.models:
-        return None
+        return _left_out("model", live)
     if not recorded.models:
         return _unknown("no model was recorded")
     if recorded.models == live.models:

@@ -12,8 +12,7 @@ two or three responses `LAPS` times. `no_output`: the model responded, every cal
 was answered, and no word to the person was ever written.
 
 What it does not do: it reads no result, so polling that a run ended in looks like a
-loop. It finds no loop in a session that was read without its arguments, and it says
-nothing of a run that no model ever responded in.
+loop. It says nothing of a run that no model ever responded in.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,9 +62,8 @@ def _moves(session: Session) -> list[_Move]:
 
     Arguments that were not kept begin the list anew: unknown is never equal.
     """
-    since = session.turns[-1].calls if session.turns else 0
     moves: list[_Move] = []
-    for calls in responses(session.calls[since:]):
+    for calls in responses(session.calls[session.since :]):
         if any(call.input is None for call in calls):
             moves.clear()
         else:

@@ -6,12 +6,14 @@ says what a record means; pairing by id over the whole file, groups of parallel
 calls, last-wins usage and the inferred stop are done here, once.
 
 A builder is plain data, so a reader's state can be saved at the end of a file
-and taken up again when the file has grown. With `keep` off it holds no text, no
-input and no output: memory follows the number of calls, not the bytes.
+and taken up again when the file has grown. With `keep` off it holds no text and no
+output, and of an input only a digest: memory follows the number of calls, not the
+bytes.
 
 What it does not do: it never parses bytes and knows no format.
 """
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -30,6 +32,9 @@ from githarness.model.session import (
 # Past this many distinct unknown record types they are counted together, so that
 # a hostile file cannot grow a manifest.
 MAX_UNFAMILIAR = 50
+
+# How the digest of arguments that were not kept begins.
+MARK = "#digest:"
 
 
 class Builder(msgspec.Struct, kw_only=True):
@@ -53,6 +58,7 @@ class Builder(msgspec.Struct, kw_only=True):
     injected: int = 0
     turns: list[Turn] = []
     turn_count: int = 0
+    since: int = 0
     steps: int = 0
     calls: list[Call] = []
     final_text: str | None = None
@@ -97,8 +103,9 @@ class Builder(msgspec.Struct, kw_only=True):
     def turn(self, text: str) -> None:
         """A person said something. What had stopped before goes on."""
         self.turn_count += 1
+        self.since = len(self.calls)
         if self.keep:
-            self.turns.append(Turn(text=text, calls=len(self.calls)))
+            self.turns.append(Turn(text=text, calls=self.since))
         self.last, self.stop_cause, self.step_id = "turn", None, None
 
     def inject(self) -> None:
@@ -131,7 +138,7 @@ class Builder(msgspec.Struct, kw_only=True):
         count from zero in each message.
         """
         key = id or f"#{len(self.calls)}"
-        kept = input if self.keep else None
+        kept = input if self.keep else _mark(input)
         at = self.open_calls.get(key)
         call = Call(id=key, step=self.steps, name=name, input=kept, malformed=malformed)
         if at is not None and self.calls[at].step == self.steps:
@@ -225,6 +232,17 @@ class Builder(msgspec.Struct, kw_only=True):
         facts |= {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
         facts |= {"stop_cause": stop, "stop_inferred": inferred, "tokens": tokens}
         return Session(unfamiliar=dict(self.unfamiliar_types), orphans=len(self.early), **facts)
+
+
+def _mark(input: Any) -> str | None:
+    """Stand in for arguments that are not kept, so that repeated calls can still be told."""
+    if input is None:
+        return None
+    try:
+        data = msgspec.json.encode(input, order="sorted")
+    except (UnicodeEncodeError, RecursionError, OverflowError):
+        return None  # a lone surrogate or absurd nesting: unknown is never equal
+    return f"{MARK}{hashlib.blake2b(data, digest_size=8).hexdigest()}"
 
 
 def _settled(call: Call, output: str | None, is_error: bool | None, cause: str | None) -> Call:

@@ -22,21 +22,24 @@ _WORDS = {
 }
 # What a discriminated union adds to a place; nobody wrote these words.
 _TAGS = frozenset({"integer", "choice", "boolean", "[key]"})
+# The kinds a knob's value may have: each complains, and together they mean one thing.
+_KINDS = frozenset({"bool", "constrained-int", "str"})
+_NO_VALUE = "must be a whole number that JSON can hold, true or false, or a text"
 
 
 def words(error: ValidationError) -> str:
     """Say what is wrong and where, first faults first."""
     faults = error.errors(include_url=False, include_input=False)
-    said = [f"{_place(fault['loc'])}{_reason(fault['type'], fault['msg'])}" for fault in faults[:_SHOWN]]
-    more = len(faults) - len(said)
-    return "; ".join([*said, *([f"and {more} more"] if more else [])])
+    said = list(dict.fromkeys(_fault(fault["loc"], fault["type"], fault["msg"]) for fault in faults))
+    more = len(said) - _SHOWN
+    return "; ".join([*said[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
 
-def _place(parts: tuple[int | str, ...]) -> str:
-    # A field may itself be called like a tag; only tags in the middle are noise.
+def _fault(parts: tuple[int | str, ...], kind: str, message: str) -> str:
+    if parts and parts[-1] in _KINDS:
+        parts, kind, message = parts[:-1], "", _NO_VALUE
+    # A field may itself be called like a tag; only those further in are noise.
     kept = [str(part) for index, part in enumerate(parts) if index == 0 or part not in _TAGS]
-    return f"{'.'.join(kept)} " if kept else ""
-
-
-def _reason(kind: str, message: str) -> str:
-    return _WORDS.get(kind) or message.removeprefix("Value error, ")
+    reason = _WORDS.get(kind) or message.removeprefix("Value error, ")
+    place = f"{'.'.join(kept)} " if kept else ""
+    return place + reason.replace("Input should be", "must be").replace("String should", "must")

@@ -18,7 +18,14 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Self, TypeVar
 
 import msgspec
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from githarness import canon
 from githarness.errors import RefusedError

@@ -15,6 +15,7 @@ import binascii
 import re
 from collections.abc import Iterable
 
+from githarness.redact.lazy import lazy
 from githarness.redact.rule import Found, Rule
 from githarness.redact.worth import is_placeholder, is_reference, is_token
 
@@ -25,9 +26,9 @@ _CREDENTIAL = r"[A-Za-z0-9._~+/=:-]"
 _URL_WORDS = {"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "pw"}
 _COOKIE_ATTRIBUTES = {"path", "domain", "expires", "max-age", "samesite", "priority", "version"}
 
-_CONSTANT = re.compile("[A-Z_]+")
-_PAIR = re.compile(r"([\w.%$-]{1,128})=([^;\s\"'\\,\[\]]*)(?:;[ \t]*|\Z)?")
-_SCHEMED = re.compile(rf"(?ai)(?:([a-z0-9-]{{2,20}})[ \t]+)?({_CREDENTIAL}+)")
+_CONSTANT = lazy("[A-Z_]+")
+_PAIR = lazy(r"([\w.%$-]{1,128})=([^;\s\"'\\,\[\]]*)(?:;[ \t]*|\Z)?")
+_SCHEMED = lazy(rf"(?ai)(?:([a-z0-9-]{{2,20}})[ \t]+)?({_CREDENTIAL}+)")
 
 
 def _url(match: re.Match[str], text: str) -> Iterable[Found]:
@@ -95,7 +96,7 @@ HEADERS = (
         names=("url-credentials",),
         literals=("://",),
         folded=True,
-        patterns=(re.compile(r"://[^\s/:@\"'<>\\]{0,128}:([^\s/@\"'<>\\]{3,256})@(?=[a-z0-9\[$])"),),
+        patterns=(lazy(r"://[^\s/:@\"'<>\\]{0,128}:([^\s/@\"'<>\\]{3,256})@(?=[a-z0-9\[$])"),),
         judge=_url,
         coarse=(
             rb"://[^\s/:@\"]{0,2000}:[^\s/@\"]{3,4000}@",
@@ -106,14 +107,14 @@ HEADERS = (
         names=("bearer-token",),
         literals=("bearer",),
         folded=True,
-        patterns=(re.compile(rf"{_START}bearer[ \t]+({_CREDENTIAL}{{10,}}+)"),),
+        patterns=(lazy(rf"{_START}bearer[ \t]+({_CREDENTIAL}{{10,}}+)"),),
         judge=_bearer,
     ),
     Rule(
         names=("basic-auth",),
         literals=("basic ",),
         folded=True,
-        patterns=(re.compile(rf"{_START}basic[ ]+([a-z0-9+/]{{8,}}+={{0,2}})"),),
+        patterns=(lazy(rf"{_START}basic[ ]+([a-z0-9+/]{{8,}}+={{0,2}})"),),
         judge=_basic,
         coarse=(rb"basic +[a-z0-9+/]{8}",),
     ),
@@ -121,14 +122,14 @@ HEADERS = (
         names=("authorization",),
         literals=("authorization",),
         folded=True,
-        patterns=(re.compile(rf"{_START}authorization{_QUOTED}[ \t]*[:=][ \t]*{_QUOTED}"),),
+        patterns=(lazy(rf"{_START}authorization{_QUOTED}[ \t]*[:=][ \t]*{_QUOTED}"),),
         judge=_authorization,
     ),
     Rule(
         names=("cookie",),
         literals=("cookie",),
         folded=True,
-        patterns=(re.compile(rf"{_START}(?:set-)?cookie{_QUOTED}[ \t]*:[ \t]*{_QUOTED}"),),
+        patterns=(lazy(rf"{_START}(?:set-)?cookie{_QUOTED}[ \t]*:[ \t]*{_QUOTED}"),),
         judge=_cookie,
     ),
 )

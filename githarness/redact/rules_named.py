@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from githarness.redact.lazy import lazy
 from githarness.redact.rule import MARKER, Found, Rule
 from githarness.redact.worth import JUDGED, LONGEST, is_password, is_reference, is_token
 
@@ -41,18 +42,18 @@ _SIGN = r"(?:[ \t]*:[ \t]*&?(?:str|string)[ \t]*=|[ \t]*(?::=|=>|=(?![=~>])|:(?!
 _QUOTE = r"(?:[bfru]{0,2}(?P<quote>\\{0,7}[\"'`]))?"
 
 # What makes a name with a secret word in it harmless, directly before the word.
-_HARMLESS = re.compile(
+_HARMLESS = lazy(
     r"(?ai)(?:page|next|starting|continuation|continue|sync|cursor|pad|eos|bos|unk|sep|cls|mask|special"
     r"|stop|start|public_?key|end|begin|prev|previous|input|output|total|max|min|num|per|cache|each|new_?line|forgot|reset|no|has"
     r"|is|show|hide|toggle|use|without|require|invalid|missing|public|cancellation|resume)[_.-]?\Z"
 )
-_LEFT = re.compile(r"(?a)[\w.$-]*\Z")
-_LEFT_OF_KEY = re.compile(r"(?a)[\w.$-]* ?\Z")
-_KEY_LEFT = re.compile(rf"(?ai)(?:{'|'.join(_KEY)})[_. -]?\Z")
-_KEY_NAME = re.compile(rf"(?ai)(?P<left>[\w.$ -]*?)(?P<word>{'|'.join(_WORDS)}){_SUFFIX}\Z")
-_BARE = re.compile(r"[^\s\"'`,;&|<>(){}\[\]\\]*+")
-_NUMBER = re.compile(r"-?[0-9][0-9.eE+-]*+")
-_AWS = re.compile(r"(?ai)secret[_.-]?access[_.-]?key")
+_LEFT = lazy(r"(?a)[\w.$-]*\Z")
+_LEFT_OF_KEY = lazy(r"(?a)[\w.$-]* ?\Z")
+_KEY_LEFT = lazy(rf"(?ai)(?:{'|'.join(_KEY)})[_. -]?\Z")
+_KEY_NAME = lazy(rf"(?ai)(?P<left>[\w.$ -]*?)(?P<word>{'|'.join(_WORDS)}){_SUFFIX}\Z")
+_BARE = lazy(r"[^\s\"'`,;&|<>(){}\[\]\\]*+")
+_NUMBER = lazy(r"-?[0-9][0-9.eE+-]*+")
+_AWS = lazy(r"(?ai)secret[_.-]?access[_.-]?key")
 
 
 class Name(NamedTuple):
@@ -85,7 +86,7 @@ def _name(left: str, word: str) -> Name | None:
 def _assigned(match: re.Match[str], text: str) -> Iterable[Found]:
     left = _left_of(text, match.start(), _LEFT_OF_KEY if match["word"].startswith("key") else _LEFT)
     name = _name(left, match["word"])
-    if name is not None and not _is_segment(text, match.start() - len(left)):
+    if name is not None and not _is_segment(text, match.start() - len(left), match["sign"]):
         loud = match["sign"] == "=" and (left + text[match.start() : match.end("word")]).isupper()
         for found in _value(text, match, name, loud=loud):
             # A number under a JSON key stays, as it does in a document that parses.
@@ -98,9 +99,9 @@ def _left_of(text: str, at: int, pattern: re.Pattern[str]) -> str:
     return near[0] if near else ""
 
 
-def _is_segment(text: str, at: int) -> bool:
+def _is_segment(text: str, at: int, sign: str) -> bool:
     """Tell whether a name that starts at `at` is part of a longer one: `arn:…:secret:x`, `A::Key`."""
-    return at > 0 and text[at - 1] == ":"
+    return text.startswith("::", max(0, at - 2)) or (sign == ":" and text.startswith(":", max(0, at - 1)))
 
 
 def _flagged(match: re.Match[str], text: str) -> Iterable[Found]:
@@ -138,7 +139,7 @@ def _closing(text: str, at: int, quote: str) -> int:
 
 
 def _pattern(word: str) -> re.Pattern[str]:
-    return re.compile(rf"(?P<word>{word}){_SUFFIX}(?P<closed>\\{{0,7}}[\"'`])?\]?(?P<sign>{_SIGN}){_QUOTE}")
+    return lazy(rf"(?P<word>{word}){_SUFFIX}(?P<closed>\\{{0,7}}[\"'`])?\]?(?P<sign>{_SIGN}){_QUOTE}")
 
 
 # Over lower-cased raw bytes: a quote may have any number of backslashes there, and a tab be `\t`.
@@ -163,7 +164,7 @@ NAMED = (
         literals=("--",),
         folded=True,
         patterns=(
-            re.compile(
+            lazy(
                 rf"--(?P<left>(?:[a-z0-9]{{1,16}}-){{0,3}})(?P<word>{'|'.join(_WORDS)})[ \t]+(?!-){_QUOTE}"
             ),
         ),

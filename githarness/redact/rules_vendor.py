@@ -14,21 +14,22 @@ found by name (`rules_named`).
 import re
 from collections.abc import Iterable
 
+from githarness.redact.lazy import lazy
 from githarness.redact.rule import Found, Rule
 from githarness.redact.worth import is_worded
 
 # A block without its END line is followed this far: 16-kbit keys take 13 KB.
 _PEM_REACH = 16_384
 
-_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_LINE = re.compile(r"[A-Za-z0-9+/=]{40,}+")
-_PEM_BODY = re.compile(r"(?:[A-Za-z0-9+/=]++|\\+[rn]|[\s\\\"',+>|-])*+")
+_PEM_END = lazy(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_LINE = lazy(r"[A-Za-z0-9+/=]{40,}+")
+_PEM_BODY = lazy(r"(?:[A-Za-z0-9+/=]++|\\+[rn]|[\s\\\"',+>|-])*+")
 
 
 def _pattern(head: str, rest: str) -> re.Pattern[str]:
     # The boundary is looked for after the head, so that a search can jump from head to head.
     start = rf"(?:(?<![A-Za-z0-9]{head})|(?<=\\[nrtbf]{head}))"
-    return re.compile(f"{head}{start}{rest}(?![A-Za-z0-9])")
+    return lazy(f"{head}{start}{rest}(?![A-Za-z0-9])")
 
 
 def _shaped(name: str, literals: str, head: str, rest: str, *coarse: bytes) -> Rule:
@@ -143,7 +144,7 @@ _PLACED = (
     Rule(
         names=("private-key",),
         literals=("PRIVATE KEY",),
-        patterns=(re.compile(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"),),
+        patterns=(lazy(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"),),
         judge=_pem,
     ),
     Rule(
@@ -155,15 +156,15 @@ _PLACED = (
     Rule(
         names=("azure-storage-key",),
         literals=("AccountKey=", "SharedAccessKey="),
-        patterns=(re.compile("(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,}+={0,2})"),),
+        patterns=(lazy("(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,}+={0,2})"),),
         coarse=(b"accountkey=", b"accesskey="),
     ),
     Rule(
         names=("signed-url",),
         literals=("sig=", "-Signature="),
         patterns=(
-            re.compile("(?<=[?&;])sig=((?=[A-Za-z%/+]{0,40}[0-9])[A-Za-z0-9%+/]{40,}+={0,2})"),
-            re.compile("(?<=[?&;]X-)(?:Amz|Goog)-Signature=([0-9a-f]{64,}+)"),
+            lazy("(?<=[?&;])sig=((?=[A-Za-z%/+]{0,40}[0-9])[A-Za-z0-9%+/]{40,}+={0,2})"),
+            lazy("(?<=[?&;]X-)(?:Amz|Goog)-Signature=([0-9a-f]{64,}+)"),
         ),
     ),
     Rule(
@@ -171,7 +172,7 @@ _PLACED = (
         literals=("discord", "Discord", "DISCORD"),
         coarse=(b"discord",),
         patterns=(
-            re.compile(
+            lazy(
                 r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,25}"
                 r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}(?![\w-])"
             ),
@@ -187,14 +188,14 @@ _PLACED = (
     Rule(
         names=("telegram-token",),
         literals=(":AA",),
-        patterns=(re.compile("(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9])"),),
+        patterns=(lazy("(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9])"),),
     ),
     Rule(
         names=("jwt",),
         literals=("eyJ",),
         # The class stands in the look-behind too: a run that is no token is tried once, not at each `-eyJ`.
         patterns=(
-            re.compile(
+            lazy(
                 r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\\[nrtbf]eyJ))"
                 r"[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{16,}+"
             ),

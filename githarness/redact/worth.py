@@ -9,8 +9,8 @@ What this does not do: it does not find passwords made of plain words with
 spaces, nor short ones made of letters alone; those look like prose.
 """
 
-import re
 
+from githarness.redact.lazy import lazy
 from githarness.redact.rule import MARKER
 
 # Far above any token seen (Azure AD: 2.5 KB), and short enough to stay cheap.
@@ -24,21 +24,23 @@ SHORTEST_TOKEN = 10
 # but words that long stand in no assignment).
 LONGEST_WORD = 19
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy(
     r"(?ai)your[-_a-z]|example|placeholder|change[-_]?me|replace[-_]?(?:me|with)|redacted|dummy"
     r"|insert[-_]|x{4,}|\*{3,}|\.{3}|\u2026|\$\{|\{\{|<%|%\(|\$\(|^[$<{%(@!&]|>$"
 )
 # Only words: a run of `x` in a key with a vendor's prefix may be chance.
-_WORDED = re.compile(r"(?ai)your[-_]|example|placeholder|replace[-_]|[-_]here|change[-_]?me|insert[-_]")
-_ELSEWHERE = re.compile(
+_WORDED = lazy(r"(?ai)your[-_]|example|placeholder|replace[-_]|[-_]here|change[-_]?me|insert[-_]")
+_ELSEWHERE = lazy(
     r"(?ai)[~.]{0,2}/|[a-z]:\\|(?:https?|arn|env|file|vault|op|keychain|sha\d+|urn|data|projects):?[:/]"
 )
-_SMALL_PATH = re.compile(r"(?a)[a-z0-9._-]+(?:/[a-z0-9._-]+)+/?")
+_SMALL_PATH = lazy(r"(?a)[a-z0-9._-]+(?:/[a-z0-9._-]+)+/?")
 _PART = r"(?:[A-Za-z]{1,15}[0-9]{0,3}|[0-9]{1,3})"
-_SLUG = re.compile(rf"{_PART}(?:[-_.:/]{_PART})*")
-_REFERENCE = re.compile(r"(?a)[A-Za-z_$][\w$]*(?:[.-][A-Za-z_$][\w$]*)*")
-_SPACE = re.compile(r"\s")
-_SPECIAL = re.compile(r"[^\w.\\=-]")
+_SLUG = lazy(rf"{_PART}(?:[-_.:/]{_PART})*")
+_REFERENCE = lazy(r"(?a)[A-Za-z_$][\w$]*(?:[.-][A-Za-z_$][\w$]*)*")
+_DIGIT = lazy("[0-9]")
+_LETTER = lazy("[A-Za-z]")
+_SPACE = lazy(r"\s")
+_SPECIAL = lazy(r"[^\w.\\=-]")
 
 
 def is_placeholder(value: str) -> bool:
@@ -54,32 +56,34 @@ def is_worded(value: str) -> bool:
 
 def is_password(value: str) -> bool:
     """Tell whether a value under a password's name is a password."""
-    value = value[:JUDGED] if len(value) <= LONGEST else ""
-    if not _is_candidate(value, SHORTEST_PASSWORD):
-        return False
-    if value.isalpha():
-        return len(value) > LONGEST_WORD
-    return any(c.isdigit() for c in value) or _SPECIAL.search(value) is not None
+    head = value[:JUDGED] if len(value) <= LONGEST else ""
+    if head.isalpha():
+        return len(head) > LONGEST_WORD and _is_candidate(head, SHORTEST_PASSWORD)
+    unlike_words = _DIGIT.search(head) is not None or _SPECIAL.search(head) is not None
+    return unlike_words and _is_candidate(head, SHORTEST_PASSWORD)
 
 
 def is_token(value: str) -> bool:
     """Tell whether a value under a token's or key's name is a machine's secret."""
-    value = value[:JUDGED] if len(value) <= LONGEST else ""
-    if not _is_candidate(value, SHORTEST_TOKEN) or _SMALL_PATH.fullmatch(value):
+    head = value[:JUDGED] if len(value) <= LONGEST else ""
+    if head.isalpha():
+        mixed = not head.islower() and not head.isupper()
+        return mixed and len(head) > LONGEST_WORD and _is_candidate(head, SHORTEST_TOKEN)
+    if _DIGIT.search(head) is None or _LETTER.search(head) is None:
         return False
-    if value.isalpha():
-        return len(value) > LONGEST_WORD and not value.islower() and not value.isupper()
-    mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
-    return mixed and not _SLUG.fullmatch(value)
+    like_words = _SLUG.fullmatch(head) is not None or _SMALL_PATH.fullmatch(head) is not None
+    return not like_words and _is_candidate(head, SHORTEST_TOKEN)
 
 
 def is_reference(value: str) -> bool:
     """Tell whether an unquoted value reads as code: an identifier, perhaps dotted.
 
-    Two digits or more make a password of it: `hunter2hunter2` is none of a
-    programmer's names, `oauth2_token` is.
+    Without a dot, two digits or more make a password of it: `hunter2hunter2` is
+    none of a programmer's names, `oauth2_token` is.
     """
-    return _REFERENCE.fullmatch(value) is not None and sum(c.isdigit() for c in value) < 2
+    if _REFERENCE.fullmatch(value) is None:
+        return False
+    return "." in value or len(_DIGIT.findall(value)) < 2
 
 
 def _is_candidate(value: str, shortest: int) -> bool:

@@ -16,8 +16,9 @@ from githarness.errors import HarnessError
 
 
 def as_json(command: str, result: Any) -> str:
-    """Render `result` (a struct) as `githarness/<command>/1`."""
-    plain = msgspec.to_builtins(result, enc_hook=_number)
+    """Render `result` as `githarness/<command>/1`: its `document`, or the struct itself."""
+    document = getattr(result, "document", None)
+    plain = document() if document is not None else msgspec.to_builtins(result, enc_hook=_number)
     return _dump({"schema": f"githarness/{command}/1", **plain})
 
 

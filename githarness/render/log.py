@@ -52,9 +52,7 @@ def text(result: Result) -> str:
         table(("SURFACE", "TOOLS", "KIND", "DIALECT", "FIRST SEEN", "SOURCE"), _surfaces(surfaces)),
     ]
     met = len({one.id for one in surfaces})
-    pieces.append(
-        f"{len(runs)} of {result.runs_total} runs; {met} of {result.surfaces_total} surfaces"
-    )
+    pieces.append(f"{len(runs)} of {result.runs_total} runs; {met} of {result.surfaces_total} surfaces")
     return "\n\n".join(piece for piece in pieces if piece)
 
 

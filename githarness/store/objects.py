@@ -66,7 +66,7 @@ class Store:
 
     def commit(self, oid: str) -> Commit:
         """Read one commit; one that is not there raises CorruptError, since something named it."""
-        return _parse_commit(self._object(oid, f"commit {oid}"))
+        return _parse_commit(self._object(oid, "as a commit", "commit"))
 
     def last_commit_time(self) -> int | None:
         """Return when something was last recorded, in seconds; None for never."""
@@ -78,7 +78,7 @@ class Store:
         oid = self.oid(path, at=at)
         if oid is None:
             return None
-        data = self._object(oid, path).data
+        data = self._object(oid, path, "blob").data
         self.check(path, data)
         return data
 
@@ -96,13 +96,15 @@ class Store:
 
     def oid(self, path: str, *, at: str | None = None) -> str | None:
         """Return git's name of what stands at `path`; None when nothing does."""
-        found = self.commit(at or self.recordings()).tree
-        for name in path.split("/"):
-            entry = next((entry for entry in self._entries(found, path) if entry.name == name), None)
-            if entry is None:
+        *folders, last = path.split("/")
+        tree = self.commit(at or self.recordings()).tree
+        for folder in folders:
+            entry = self._entry(tree, folder, path)
+            if entry is None or not entry.is_folder:
                 return None
-            found = entry.oid
-        return found
+            tree = entry.oid
+        entry = self._entry(tree, last, path)
+        return None if entry is None else entry.oid
 
     def paths(self, prefix: str = "", *, at: str | None = None) -> Iterator[tuple[str, str]]:
         """Yield path and object id of every file at or below `prefix`, in order of path."""
@@ -163,21 +165,26 @@ class Store:
             self._corrupt(Damaged(oid=layout.RECORDINGS, why="missing"), layout.RECORDINGS)
         return tip
 
+    def _entry(self, tree: str, name: str, path: str) -> gitobject.Entry | None:
+        return next((entry for entry in self._entries(tree, path) if entry.name == name), None)
+
     def _entries(self, oid: str, path: str) -> list[gitobject.Entry]:
         tree = self._trees.get(oid)
         if tree is None:
-            tree = self._object(oid, path).data
+            tree = self._object(oid, path, "tree").data
             if len(self._trees) >= _TREES_KEPT:
                 self._trees.clear()
             self._trees[oid] = tree
         return list(gitobject.entries(tree, self.algorithm))
 
-    def _object(self, oid: str, path: str) -> Object:
+    def _object(self, oid: str, path: str, kind: str) -> Object:
         answer = self._batch.get(oid)
         if answer is None:
             self._corrupt(Damaged(oid=oid, why="missing"), path)
         if isinstance(answer, Damaged):
             self._corrupt(answer, path)
+        if answer.kind != kind:
+            self._corrupt(Damaged(oid=oid, why=f"it is a {answer.kind} and no {kind}"), path)
         return answer
 
     def _corrupt(self, damaged: Damaged, path: str) -> NoReturn:

@@ -8,14 +8,13 @@ bad file never stops the rest. What this does not do: it follows no session whil
 it runs, and asks no model.
 """
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from githarness.capture import source as sources
-from githarness.capture import sqlite, walk
+from githarness.capture import container, walk
 from githarness.capture.cache import Cache
-from githarness.capture.look import DATABASE, SESSION, SKIP, TOOL, look
+from githarness.capture.look import CONTAINER, SESSION, SKIP, TOOL, look
 from githarness.capture.source import Source
 from githarness.commands.record.result import Item, Options, Result, Skipped
 from githarness.commands.record.sessions import Sessions
@@ -95,8 +94,8 @@ class _Inputs:
         seen = look(source, self._options.format)
         if seen.kind == SKIP:
             raise UnreadableError(seen.reason)
-        if seen.kind == DATABASE:
-            self._database(source, path)
+        if seen.kind == CONTAINER:
+            self._container(source, seen.container, path)
         elif seen.kind == SESSION:
             self.sessions.append(self._takes.take(source, seen))
         elif seen.kind == TOOL and path is not None and not alone:
@@ -108,14 +107,10 @@ class _Inputs:
         reason = error.message.removeprefix(f"{name}: ")
         self.skipped.append(Skipped(path=name, reason=reason, named=named))
 
-    def _database(self, source: Source, path: Path | None) -> None:
-        """Take every session of a database; each is an input of its own."""
-        if path is None:
-            raise UnreadableError("a database can only be read from its file")
-        for taken in sqlite.sessions(path, Path(tempfile.gettempdir())):
-            data = b"".join(line + b"\n" for line in taken.lines)
-            name = f"{source.name}#{taken.native}"
-            self.take(sources.memory(name, data, container=sqlite.CONTAINER), named=False)
+    def _container(self, source: Source, which: str, path: Path | None) -> None:
+        """Take every recording of a container; each is an input of its own."""
+        for kind, native, data in container.recordings(which, source, path):
+            self.take(sources.memory(f"{source.name}#{native}", data, container=kind), named=False)
 
     def _surfaces(self, source: Source) -> None:
         found = surface_format.read(source.read())

@@ -23,7 +23,7 @@ from githarness.commands.record.surfaces import Keeper
 from githarness.errors import UnreadableError
 from githarness.formats import surface as surface_format
 from githarness.formats.detect import Format
-from githarness.measure import counters
+from githarness.measure import counters, stopcause
 from githarness.model import manifest
 from githarness.model.manifest import Cited, Recorded, Run
 from githarness.model.session import Session
@@ -137,7 +137,7 @@ class Sessions:
             models=session.models,
             versions=session.versions,
             steered=session.steered,
-            stats=counters.count(session),
+            stats=counters.count(stopcause.settled(session)),
         )
 
 

@@ -53,8 +53,10 @@ def _strictness(keyword: str, value: Any) -> float | int | None:
         return int(value is not UNSET)
     if keyword in _OPEN:
         return _closed(value)
+    if keyword == "uniqueItems":
+        return int(value is True)
     if value is UNSET:
-        return 0 if keyword in _COUNTS or keyword == "uniqueItems" else float("-inf")
+        return 0 if keyword in _COUNTS else float("-inf")
     if isinstance(value, bool):
         # Older drafts have `exclusiveMinimum: true` beside `minimum`.
         return 0 if value else float("-inf")

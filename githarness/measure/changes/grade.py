@@ -12,7 +12,6 @@ from collections.abc import Collection
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from githarness.measure.changes import words
 from githarness.measure.changes.change import (
@@ -171,27 +170,28 @@ def _text(value: Any) -> str:
 
 def _reaches(finding: Finding) -> bool:
     """Tell whether a parameter decides what is reached, by its name or its declared format."""
-    schemas = [one for one in (finding.was, finding.now) if isinstance(one, dict)]
-    return bool(parts(finding.param or "") & _REACHING) or any(
-        schema.get("format") in _REACHING_FORMATS for schema in schemas
-    )
+    sides = (finding.was, finding.now)
+    formats = {
+        side.get("format") if isinstance(side, dict) else side for side in sides if _may_be_format(side)
+    }
+    return bool(parts(finding.param or "") & _REACHING or formats & _REACHING_FORMATS)
+
+
+def _may_be_format(side: Any) -> bool:
+    return isinstance(side, str) or (isinstance(side, dict) and isinstance(side.get("format"), str))
 
 
 def is_sink(schema: Any) -> bool:
     """Tell whether a parameter takes any text: the way out for what a model was asked to pass on."""
-    if schema is UNSET or schema is False:
-        return False
     if not isinstance(schema, dict):
-        return True
+        return schema is True
     if any(key in schema for key in ("enum", "const", "pattern", "format")):
         return False
-    branches = [
-        one for key in ("anyOf", "oneOf") for one in schema.get(key) or () if isinstance(schema[key], list)
-    ]
-    if branches:
-        return any(is_sink(branch) for branch in branches)
+    branches = schema.get("anyOf", schema.get("oneOf"))
+    if isinstance(branches, list) and branches:
+        return any(map(is_sink, branches))
     declared = schema.get("type", "string")
     names = declared if isinstance(declared, list) else [declared]
     if "string" in names or ("object" in names and "properties" not in schema):
         return True
-    return "array" in names and is_sink(schema.get("items", {}))
+    return "array" in names and is_sink(schema.get("items", True))

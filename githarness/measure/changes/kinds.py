@@ -80,28 +80,33 @@ def wrapped(before: dict[str, Any], after: dict[str, Any], site: Site) -> Wrappe
     was, now = _union(before), _union(after)
     if (was is None) == (now is None):
         return None
+    left = _keys(_spread(before) if was is None else was)
+    right = _keys(_spread(after) if now is None else now)
     mates = None
-    left, right = (
-        _keys(_spread(before) if was is None else was),
-        _keys(_spread(after) if now is None else now),
-    )
-    if left <= right or right <= left:
-        cls = FORMAT if left == right else WIDENED if left < right else NARROWED
-    else:
+    if not (left <= right or right <= left):
         mates = _mates(_core(before) if was is None else was, _core(after) if now is None else now)
         if mates is None:
             return None
-        cls = FORMAT if len(left) == len(right) else WIDENED if len(left) < len(right) else NARROWED
+    return Wrapped(finding=_finding(before, after, site, len(right) - len(left)), mates=mates)
+
+
+def _finding(before: dict[str, Any], after: dict[str, Any], site: Site, growth: int) -> Finding:
+    """Make the finding of a union that has `growth` branches more than the schema it stands for."""
+    left, right = _core(before), _core(after)
     edits = (
         edit
-        for key in dict.fromkeys([*_core(before), *_core(after)])
+        for key in dict.fromkeys([*left, *right])
         if unlike(value(before, key), value(after, key))
         for edit in put(site.path, before, after, key)
     )
-    found = Finding(
-        id=cls, path=site.path, was=_core(before), now=_core(after), edits=tuple(edits), param=site.param
+    return Finding(
+        id=WIDENED if growth > 0 else NARROWED if growth < 0 else FORMAT,
+        path=site.path,
+        was=left,
+        now=right,
+        edits=tuple(edits),
+        param=site.param,
     )
-    return Wrapped(finding=found, mates=mates)
 
 
 def _mates(left: Any, right: Any) -> tuple[Any, Any] | None:

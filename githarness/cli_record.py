@@ -1,0 +1,119 @@
+"""The verbs that keep and show: init, record, log, show, status, demo."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from githarness.cli import Invocation, load, verb
+
+
+@verb("Exit codes: 0 made or already there; 1 the folder is in use; 3 could not be made.", "githarness init")
+@click.argument("path", required=False, metavar="[PATH]")
+def init(call: Invocation, path: str | None) -> None:
+    """Make a store
+
+    PATH defaults to the place where the store is looked for. Nothing is asked, and
+    running it again is safe.
+    """
+    result = load("commands.init").run(Path(path) if path else call.locate())
+    call.answer("init", result, lambda: load("render.init").text(result))
+
+
+@verb(
+    "Exit codes: 0 all that was named was recorded; 3 a named file could not be.",
+    "githarness record ~/.claude/projects",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.option("--format", "form", metavar="NAME", help="Read the inputs as this format, without looking.")
+@click.option("--surface", metavar="FILE|DIGEST", help="The tool surface that the sessions were sent.")
+@click.option("--source", metavar="NAME", default="", help="The agent or server that surfaces belong to.")
+@click.option("--no-redact", is_flag=True, help="Store secrets as they are; the manifest says so.")
+def record(
+    call: Invocation,
+    paths: Sequence[str],
+    form: str | None,
+    surface: str | None,
+    source: str,
+    no_redact: bool,
+) -> None:
+    """Record sessions and surfaces
+
+    What each input is, is found by its content. Folders are walked; "-" is standard
+    input. Secrets are replaced by markers before anything is written. Recording the
+    same file again writes nothing; a session that grew replaces its shorter
+    recording, and never the other way round.
+    """
+    module, options = load("commands.record"), load("commands.record.result").Options
+    with call.store() as store:
+        result = module.run(
+            store=store,
+            paths=list(paths),
+            options=options(format=form, surface=surface, source=source, redact=not no_redact),
+            now=int(time.time()),
+            cache=load("capture.cache").default_folder(),
+            stdin=sys.stdin.buffer.read,
+            progress=call.note(),
+        )
+    call.answer("record", result, lambda: load("render.record").text(result))
+
+
+@verb(
+    "Exit codes: 0, also for an empty list; 3 could not read the store.", "githarness log --agent codex -n 20"
+)
+@click.option("--agent", metavar="NAME", help="Only this agent, or for surfaces this source.")
+@click.option("--model", metavar="TEXT", help="Only models whose name contains this.")
+@click.option(
+    "--since", metavar="TIME", help="Only runs started at or after this ISO time, such as 2026-11-01."
+)
+@click.option("--surface", metavar="DIGEST", help="Only this surface, and runs that cite it.")
+@click.option("--project", metavar="TEXT", help="Only project folders that contain this.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many of each.")
+@click.option("--surfaces", "only_surfaces", is_flag=True, help="List surfaces alone.")
+def log(call: Invocation, **filters: Any) -> None:
+    """List runs and surfaces, newest first"""
+    module = load("commands.log")
+    with call.store() as store:
+        result = module.run(store, module.Filters(**filters))
+    call.answer("log", result, lambda: load("render.log").text(result))
+
+
+@verb("Exit codes: 0 shown; 2 not a unique id; 3 not there, or damaged.", "githarness show 4f2a")
+@click.argument("id", metavar="ID")
+@click.option("--raw", is_flag=True, help="Write the exact stored bytes and nothing else.")
+def show(call: Invocation, id: str, raw: bool) -> None:
+    """Show a run call by call, a surface tool by tool, or exact bytes
+
+    ID is any beginning of an id or digest that names one thing.
+    """
+    module = load("commands.show")
+    with call.store() as store:
+        if raw:
+            sys.stdout.buffer.write(module.raw(store, id))
+            return
+        result = module.run(store, id)
+    call.answer("show", result, lambda: load("render.show").text(result))
+
+
+@verb("Exit codes: 0 nothing is wrong; 3 something is missing or damaged.", "githarness status --full")
+@click.option("--full", is_flag=True, help="Hash every file of the store again.")
+def status(call: Invocation, full: bool) -> None:
+    """Say what the store holds, how much is known, and what is wrong"""
+    module = load("commands.status")
+    with call.store() as store:
+        result = module.run(store, full=full, now=time.time(), progress=call.note())
+    call.answer("status", result, lambda: load("render.status").text(result))
+
+
+@verb("Exit codes: 0 the story ran as it should; 3 it could not.", "githarness demo")
+@click.option("--keep", metavar="PATH", help="Make the store here and leave it.")
+def demo(call: Invocation, keep: str | None) -> None:
+    """Run the whole story on bundled data, offline
+
+    Prints each command before it runs, so that it can be repeated.
+    """
+    del call
+    sys.exit(load("commands.demo").run(keep, click.echo))

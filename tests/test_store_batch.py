@@ -1,0 +1,93 @@
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stores import git, made
+
+from githarness.store import batch, gitobject
+from githarness.store.batch import Batch, Damaged, Object
+from githarness.store.git import Git
+
+ABSENT = "0" * 39 + "1"
+
+
+def blob(path, data):
+    return git(path, "hash-object", "-w", "--stdin", data=data).decode().strip()
+
+
+def answer(data, oid=None, size=None):
+    """Frame a blob as git does."""
+    oid = oid or gitobject.identify("blob", data, "sha1")
+    return b"%s blob %d\n%s\n" % (oid.encode(), len(data) if size is None else size, data)
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=300), st.binary(max_size=40))
+def test_any_answer_is_read_to_its_end_and_no_further(data, rest):
+    pipe = io.BytesIO(answer(data) + rest)
+    assert batch.receive(pipe, "x", "sha1").data == data
+    assert pipe.read() == rest
+
+
+@pytest.mark.parametrize(
+    ("pipe", "why"),
+    [
+        (b"", "gave up"),
+        (b"0123", "gave up"),
+        (answer(b"abc")[:-3], "cut short"),
+        (answer(b"abc", oid=ABSENT), "do not hash"),
+        (answer(b"abc", size=2), "do not hash"),
+    ],
+)
+def test_an_answer_that_is_not_whole_is_damaged(pipe, why):
+    found = batch.receive(io.BytesIO(pipe), "x", "sha1")
+    assert isinstance(found, Damaged)
+    assert why in found.why
+
+
+@pytest.mark.parametrize("pipe", [b"x missing\n", b"a b missing\n", b"x ambiguous\n", b" missing\n"])
+def test_what_git_does_not_have_is_none(pipe):
+    assert batch.receive(io.BytesIO(pipe), "x", "sha1") is None
+
+
+def test_one_process_answers_many_questions(tmp_path):
+    path = made(tmp_path)
+    oids = [blob(path, b"%d" % number) for number in range(5)]
+    asking = Batch(Git(path), "sha1")
+    assert [asking.get(oid).data for oid in oids] == [b"0", b"1", b"2", b"3", b"4"]
+    assert asking.get(ABSENT) is None
+    asking.close()
+
+
+def test_closing_twice_or_before_the_first_question_is_harmless(tmp_path):
+    path = made(tmp_path)
+    asking = Batch(Git(path), "sha1")
+    asking.close()
+    oid = blob(path, b"x")
+    assert asking.get(oid) == Object(oid=oid, kind="blob", data=b"x")
+    asking.close()
+    asking.close()
+
+
+def test_a_process_that_was_killed_is_replaced(tmp_path):
+    path = made(tmp_path)
+    asking, oid = Batch(Git(path), "sha1"), blob(path, b"x")
+    asking.get(oid)
+    asking._process.kill()
+    asking._process.wait()
+    assert isinstance(asking.get(oid), Damaged)
+    assert asking.get(oid).data == b"x"
+    asking.close()
+
+
+def test_among_many_a_missing_one_and_a_damaged_one_keep_their_places(tmp_path):
+    path = made(tmp_path)
+    good, bad = blob(path, b"good"), blob(path, b"bad")
+    file = path / "objects" / bad[:2] / bad[2:]
+    file.chmod(0o600)
+    file.write_bytes((path / "objects" / good[:2] / good[2:]).read_bytes())
+    found = list(batch.stream(Git(path), [good, ABSENT, bad, good], "sha1"))
+    assert [one.data if isinstance(one, Object) else one.why for one in found] == [
+        b"good", "missing", "its bytes do not hash to its name", b"good",
+    ]  # fmt: skip
