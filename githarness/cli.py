@@ -10,8 +10,7 @@ do: it knows no store layout, no format and no git.
 import importlib
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,6 @@
 import hashlib
 import json
+from itertools import pairwise
 
 import made_store as made
 import pytest
@@ -98,7 +99,7 @@ def test_a_digest_that_is_not_there_is_absent_and_no_empty_surface(store):
 def test_a_beginning_that_two_ids_share_is_refused(store, tmp_path):
     names = [write(tmp_path / str(n), call_lines(f"s-{n}")) for n in range(600)]
     ids = sorted(item.id for item in keep(store, *names).recorded)
-    shared = next(one[:4] for one, two in zip(ids, ids[1:], strict=False) if one[:4] == two[:4])
+    shared = next(one[:4] for one, two in pairwise(ids) if one[:4] == two[:4])
     code, said = answer("show", shared, store=store)
     assert (code, said["hint"]) == (2, "give more digits")
 

@@ -18,6 +18,9 @@ from pathlib import Path
 
 from githarness.errors import OK, HarnessError
 
+# When the second run of the same task began; how it is told from the first.
+AGAIN = "2026-11-03T09:00:00.000Z"
+
 Say = Callable[[str], None]
 
 
@@ -95,4 +98,12 @@ def _tell(stage: _Stage, say: Say) -> None:
     digest = runs["openai-chat"]["surface"]
     path = f"surfaces/{digest[:2]}/{digest[2:4]}/{digest}.json"
     stage.shell(f'git --git-dir="$GITHARNESS_STORE" show recordings:{path} | sha256sum')
+    say("\nWhat exactly changed, how severe it is, and whom it would have hit:")
+    stage.run("diff", "tools-then.json", "tools-now.json", code=1)
+    say("\nThe same task by the same agent a day later. First what it was sent, then what it did:")
+    stage.run("record", "invoice-again.jsonl")
+    again = next(line["id"] for line in stage.ask("log")["runs"] if line["started"] == AGAIN)
+    stage.run("diff", claude, again[:12], code=1)
+    say("\nWhat a diagnosis may be built on: numbers, and no word of any transcript:")
+    stage.run("evidence")
     stage.run("status")

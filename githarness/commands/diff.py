@@ -32,8 +32,11 @@ RUNS_READ = 500
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """`served` says that the second run was served recorded results; `same` are replays
-    of an unchanged harness."""
+    """How to compare.
+
+    `served` says that the second run was served recorded results; `same` are replays
+    of an unchanged harness.
+    """
 
     strict: bool = False
     content_free: bool = False

@@ -87,9 +87,7 @@ def _signs(store: Store, manifest: Run, derived: Derived) -> Counter[Sign]:
     key = f"signs-{SIGNS}-{recorded.format}-{form.version if form else 0}-{recorded.digest}"
     kept = derived.get(key)
     if kept is not None:
-        return Counter(
-            {sign: count for sign, count in msgspec.json.decode(kept, type=list[tuple[Sign, int]])}
-        )
+        return Counter(dict(msgspec.json.decode(kept, type=list[tuple[Sign, int]])))
     session = stopcause.settled(detect.read(recorded.format, runs.recording(store, manifest)))
     found = interventions.of_sessions([session])
     derived.put(key, msgspec.json.encode(sorted(found.items(), key=repr)))

@@ -79,23 +79,27 @@ def _value(value: Any) -> str:
 
 def _summary(summary: Any) -> list[str]:
     lines = [f"{summary.on_tape} of {summary.replays} replays kept to the recording: {summary.verdict}"]
-    for one in summary.estimates:
-        lines.append(
-            f"  k={one.k}  pass@k {_rate(one.any_passes)} {_bounds(one.any_bounds)}"
-            f"  pass^k {_rate(one.all_pass)} {_bounds(one.all_bounds)}"
-        )
-    for point in summary.curve:
-        lines.append(
-            f"  after {point.after} calls {_rate(point.share)} still agree ({point.at_risk} that far)"
-        )
-    for fork in summary.forks:
-        ways = f"{escape.line(fork.expected or 'nothing')} -> {escape.line(fork.actual or 'nothing')}"
-        lines.append(f"  fork at call {fork.index + 1}: {fork.kind}, {ways}, {fork.count} time(s)")
+    lines += map(_estimate, summary.estimates)
+    lines += [
+        f"  after {point.after} calls {_rate(point.share)} still agree ({point.at_risk} that far)"
+        for point in summary.curve
+    ]
+    lines += map(_fork, summary.forks)
     if summary.band is not None:
         band = summary.band
         beyond = {True: "beyond", False: "within", None: "too few to tell from"}[band.exceeded]
         lines.append(f"  {beyond} the band of {band.same} replays of the unchanged harness")
     return lines
+
+
+def _estimate(one: Any) -> str:
+    some = f"pass@k {_rate(one.any_passes)} {_bounds(one.any_bounds)}"
+    return f"  k={one.k}  {some}  pass^k {_rate(one.all_pass)} {_bounds(one.all_bounds)}"
+
+
+def _fork(fork: Any) -> str:
+    ways = f"{escape.line(fork.expected or 'nothing')} -> {escape.line(fork.actual or 'nothing')}"
+    return f"  fork at call {fork.index + 1}: {fork.kind}, {ways}, {fork.count} time(s)"
 
 
 def _rate(rate: Any) -> str:

@@ -11,8 +11,8 @@ it runs, and asks no model.
 from collections.abc import Callable
 from pathlib import Path
 
-from githarness.capture import source as sources
 from githarness.capture import container, walk
+from githarness.capture import source as sources
 from githarness.capture.cache import Cache
 from githarness.capture.look import CONTAINER, SESSION, SKIP, TOOL, look
 from githarness.capture.source import Source

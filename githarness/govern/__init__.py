@@ -1,0 +1,1 @@
+"""Who may decide what, and whether main is what was decided. Pure: values in, values out."""
