@@ -58,7 +58,7 @@ def test_a_newly_required_parameter_counts_the_recorded_calls_it_breaks(store, t
         "properties": {"file_path": {"type": "string"}, "why": {"type": "string"}},
         "required": ["why"],
     }
-    code, said = surfaces(store, tmp_path, surface(TOOL), surface(changed(inputSchema=schema)))
+    said = surfaces(store, tmp_path, surface(TOOL), surface(changed(inputSchema=schema)))[1]
     found = {one["id"]: one["recorded_calls"] for one in said["changes"]}
     assert (found["param.added.required"]["total"], found["param.added.required"]["refused"]) == (3, 3)
 

@@ -32,6 +32,7 @@ ONLY_IN = {
     "pydantic": {"propose", "govern"},
     "cryptography": {"govern"},
     "rich": {"render"},
+    "jsonschema": {"measure/changes"},
     "subprocess": {"store", "capture", "drive", "commands/demo"},
     "sqlite3": {"capture", "store"},
 }
