@@ -2,21 +2,28 @@
 
     python benchmarks/run.py [--small] [NAME…]
 
-NAME is one of: start, record, large, writers. `--small` leaves out the store of
+NAME is one of: start, record, corpus, diff, large, writers. `--small` leaves out the store of
 100,000 runs. Everything happens in a temporary folder.
 """
 
 import argparse
+import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import date
 from pathlib import Path
 
 import made
+import msgspec
 from timing import in_turn, once, ratio, table
+
+from githarness.measure import divergence, trajectory
+from githarness.model.session import Call, Session
 
 PYTHON = sys.executable
 HARNESS = [PYTHON, "-m", "githarness"]
@@ -176,9 +183,80 @@ def writers(folder: Path, runs: int) -> None:
     )
 
 
+def diff(folder: Path, runs: int) -> None:
+    """Two runs of 100,000 calls compared call by call, against parsing and printing both with json."""
+    del folder
+    calls = [
+        Call(
+            id=str(n),
+            step=n + 1,
+            name="Read",
+            input={"file_path": f"src/module_{n % 997}.py", "limit": n},
+            output="",
+        )
+        for n in range(100_000)
+    ]
+    other = [msgspec.structs.replace(call, input={**call.input}) for call in calls]
+    tape, replay = (
+        trajectory.of(Session(agent="a", format="f", calls=tuple(one), steps=len(one)))
+        for one in (calls, other)
+    )
+    rows = []
+    raw = [json.dumps([call.input for call in one]) for one in (calls, other)]
+    ours, theirs = [], []
+    for _ in range(runs):
+        started = time.perf_counter()
+        assert not divergence.compare(tape, replay).divergences
+        middle = time.perf_counter()
+        left, right = ([json.dumps(one, sort_keys=True) for one in json.loads(text)] for text in raw)
+        assert left == right
+        ours.append(middle - started)
+        theirs.append(time.perf_counter() - middle)
+    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+    rows.append(
+        ("equal runs", f"{statistics.median(ours):.2f}", f"{statistics.median(theirs):.2f}", f"{ratio:.2f}")
+    )
+    table("Two runs of 100,000 calls", ("what", "compare, s", "json of the same arguments, s", "ratio"), rows)
+
+
+def corpus(folder: Path, runs: int, size: int) -> None:
+    """Counting a whole store from its manifests, against git cat-file and json."""
+    env = environment(folder)
+    store = folder / "corpus.git"
+    made.store(store, size)
+    script = (
+        "import json,subprocess,sys\n"
+        "g=['git','--git-dir='+sys.argv[1]]\n"
+        "ids=subprocess.run([*g,'ls-tree','-r','recordings','runs/'],capture_output=True).stdout.split(b'\\n')\n"
+        "ask=b''.join(l.split()[2]+b'\\n' for l in ids if l)\n"
+        "out=subprocess.run([*g,'cat-file','--batch'],input=ask,capture_output=True).stdout\n"
+        "print(sum(json.loads(l)['recording']['stats']['tool_calls'] for l in out.split(b'\\n') if l[:1]==b'{'))\n"
+    )
+    done = in_turn(
+        {
+            "evidence": lambda _: once(
+                [*HARNESS, "--store", str(store), "evidence", "-n", str(size)], env=env
+            ),
+            "status": lambda _: once([*HARNESS, "--store", str(store), "status"], env=env),
+            "log -n 20": lambda _: once([*HARNESS, "--store", str(store), "log", "-n", "20"], env=env),
+            "git cat-file + json": lambda _: once([PYTHON, "-c", script, str(store)], env=env),
+        },
+        max(3, runs // 2),
+    )
+    base = done["git cat-file + json"]
+    rows = [
+        (name, f"{t.median:.2f}", f"{ratio(t, base):.2f}", f"{t.peak_mb:.0f}") for name, t in done.items()
+    ]
+    table(
+        f"A store of {size:,} runs",
+        ("command", "seconds", "against cat-file + json", "peak memory, MB"),
+        rows,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=["start", "record", "large", "writers"])
+    parser.add_argument("names", nargs="*", default=["start", "record", "corpus", "diff", "large", "writers"])
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--runs", type=int, default=7)
     words = parser.parse_args()
@@ -189,6 +267,7 @@ def main() -> None:
     sizes = [10, 1000] if words.small else [10, 1000, 100_000]
     jobs = {
         "start": start, "large": large, "writers": writers,
+        "diff": diff, "corpus": lambda folder, runs: corpus(folder, runs, sizes[-1]),
         "record": lambda folder, runs: record(folder, runs, sizes),
     }  # fmt: skip
     for name in words.names:

@@ -71,6 +71,7 @@ def slices(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--model", metavar="NAME", help="Only runs under this model."),
             click.option("--project", metavar="FOLDER", help="Only runs in this folder or below it."),
             click.option("--agent", metavar="NAME", help="Only runs of this agent."),
+            click.option("--label", metavar="NAME", help="Only runs recorded under this label."),
             click.option("--since", metavar="TIME", help="Only runs started at or after this ISO time."),
             click.option("--surface", metavar="DIGEST", help="Only runs that were under this surface."),
             click.option("--state", metavar="DIGEST", help="Only runs under this state of the harness."),

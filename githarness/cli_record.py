@@ -31,6 +31,7 @@ def init(call: Invocation, path: str | None) -> None:
 @click.option("--format", "form", metavar="NAME", help="Read the inputs as this format, without looking.")
 @click.option("--surface", metavar="FILE|DIGEST", help="The tool surface that the sessions were sent.")
 @click.option("--source", metavar="NAME", default="", help="The agent or server that surfaces belong to.")
+@click.option("--label", metavar="NAME", help="What these runs are called; they can be selected by it.")
 @click.option("--no-redact", is_flag=True, help="Store secrets as they are; the manifest says so.")
 def record(
     call: Invocation,
@@ -38,6 +39,7 @@ def record(
     form: str | None,
     surface: str | None,
     source: str,
+    label: str | None,
     no_redact: bool,
 ) -> None:
     """Record sessions and surfaces
@@ -52,7 +54,7 @@ def record(
         result = module.run(
             store=store,
             paths=list(paths),
-            options=options(format=form, surface=surface, source=source, redact=not no_redact),
+            options=options(format=form, surface=surface, source=source, label=label, redact=not no_redact),
             now=int(time.time()),
             cache=load("capture.cache").default_folder(),
             stdin=sys.stdin.buffer.read,
@@ -70,6 +72,7 @@ def record(
     "--since", metavar="TIME", help="Only runs started at or after this ISO time, such as 2026-11-01."
 )
 @click.option("--surface", metavar="DIGEST", help="Only this surface, and runs that cite it.")
+@click.option("--label", metavar="NAME", help="Only runs recorded under this label.")
 @click.option("--project", metavar="TEXT", help="Only project folders that contain this.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many of each.")
 @click.option("--surfaces", "only_surfaces", is_flag=True, help="List surfaces alone.")

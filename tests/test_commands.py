@@ -6,6 +6,8 @@ import made_store as made
 import pytest
 from made_store import answer, call_lines, cli, keep, write
 
+from githarness.commands.record.result import Options
+
 TOOLS = b'[{"name":"read","description":"Read a file.","input_schema":{"type":"object"}}]'
 CHANGED = TOOLS.replace(b"Read a file.", b"Read a file. \xe2\x80\xae")
 
@@ -204,3 +206,17 @@ def test_the_demo_tells_its_story_and_leaves_nothing(tmp_path):
     done = cli("demo", env={"TMPDIR": str(tmp_path)})
     assert (done.returncode, list(tmp_path.glob("githarness-*"))) == (0, [])
     assert b"re-described" in done.stdout
+
+
+def test_the_drift_of_one_server_is_told_step_by_step(store, tmp_path):
+    for at, tools in enumerate((TOOLS, CHANGED, CHANGED.replace(b"read", b"view"))):
+        keep(store, write(tmp_path / str(at), tools), options=Options(source="files"), now=made.NOW + at)
+    said = answer("log", "--surfaces", store=store)[1]
+    assert [one["change"] for one in said["surfaces"]] == ["added/removed", "re-described", None]
+
+
+def test_runs_are_selected_by_their_label(store, tmp_path):
+    keep(store, write(tmp_path / "a", call_lines("a")), options=Options(label="nightly"))
+    keep(store, write(tmp_path / "b", call_lines("b")))
+    assert len(answer("log", "--label", "nightly", store=store)[1]["runs"]) == 1
+    assert answer("evidence", "--label", "nightly", store=store)[1]["runs"] == 1

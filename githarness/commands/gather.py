@@ -45,7 +45,9 @@ def corpus(
     rows: list[Row] = []
     for manifest in runs.manifests(store):
         try:
-            rows.append(to_row(manifest, stats=_stats(store, manifest, derived, recount, progress)))
+            stats = _stats(store, manifest, derived, recount, progress)
+            label = manifest.label if isinstance(manifest.label, str) else None
+            rows.append(to_row(manifest, label=label, stats=stats))
         except HarnessError:
             unreadable += 1
     return select(rows, selection, limit=limit, unreadable=unreadable)

@@ -8,8 +8,11 @@ number shown. What it does not do: it opens no recording.
 import msgspec
 
 from githarness.errors import OK
+from githarness.formats import surface as surface_format
+from githarness.measure.changes.summary import summarise
 from githarness.model.manifest import Run
 from githarness.model.sighting import Sighting
+from githarness.model.surface import Surface
 from githarness.store import runs
 from githarness.store.objects import Store
 
@@ -30,7 +33,11 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SurfaceLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One surface as met at one source; `tools` counts them, `first` is in seconds since 1970."""
+    """One surface as met at one source; `tools` counts them, `first` is in seconds since 1970.
+
+    `change` is the class of what changed since the surface before it at the same
+    source; None where that is unknown or nothing came before.
+    """
 
     id: str
     tools: int
@@ -39,6 +46,7 @@ class SurfaceLine(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     dialect: str
     withheld: bool
+    change: str | None = None
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +55,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     model: str | None = None
     since: str | None = None
+    label: str | None = None
     surface: str | None = None
     project: str | None = None
     limit: int | None = None
@@ -79,7 +88,9 @@ def run(store: Store, filters: Filters) -> Result:
     # a run that does not say when it started cannot be called new
     lines.sort(key=lambda line: (line.started or "", line.id), reverse=True)
     sightings = sorted(runs.sightings(store), key=lambda one: (-one.first, one.surface, one.source))
-    surfaces = [_surface_line(one) for one in sightings if _surface_passes(one, filters)]
+    passing = [one for one in sightings if _surface_passes(one, filters)]
+    drift = _drift(store, passing) if filters.only_surfaces else {}
+    surfaces = [_surface_line(one, drift.get(id(one))) for one in passing]
     return Result(
         runs=tuple(lines[: filters.limit]),
         surfaces=tuple(surfaces[: filters.limit]),
@@ -94,6 +105,7 @@ def _passes(run: Run, filters: Filters) -> bool:
         filters.agent in (None, run.agent),
         filters.model is None or any(filters.model in name for name in recorded.models),
         filters.since is None or (recorded.started or "") >= filters.since,
+        filters.label in (None, run.label),
         filters.project is None or filters.project in (recorded.project or ""),
         filters.surface is None or any(digest.startswith(filters.surface) for digest in _digests(run)),
     )
@@ -124,7 +136,21 @@ def _run_line(run: Run) -> RunLine:
     )
 
 
-def _surface_line(one: Sighting) -> SurfaceLine:
+def _drift(store: Store, newest_first: list[Sighting]) -> dict[int, str | None]:
+    """Classify each step from one surface of a source to its next."""
+    classes: dict[int, str | None] = {}
+    latest: dict[tuple[str, str], tuple[Sighting, Surface | None]] = {}
+    for one in reversed(newest_first):
+        data = runs.surface(store, one.surface)
+        surface = None if data is None else surface_format.lower(data, kind=one.kind)
+        before = latest.get((one.source, one.kind))
+        if one.source and before is not None and before[1] is not None and surface is not None:
+            classes[id(one)] = summarise(before[1], surface)
+        latest[one.source, one.kind] = (one, surface)
+    return classes
+
+
+def _surface_line(one: Sighting, change: str | None) -> SurfaceLine:
     return SurfaceLine(
         id=one.surface,
         tools=len(one.tools),
@@ -133,4 +159,5 @@ def _surface_line(one: Sighting) -> SurfaceLine:
         first=one.first,
         dialect=one.dialect,
         withheld=bool(one.withheld),
+        change=change,
     )

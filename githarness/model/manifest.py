@@ -95,7 +95,8 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The manifest. An empty `surfaces` means unknown, never "no tools".
 
-    `surfaces`, `prompts` and `state` hold `{"conflict": [a, b, …]}` where two
+    `label` is what a person calls the runs that belong together. `surfaces`,
+    `prompts`, `label` and `state` hold `{"conflict": [a, b, …]}` where two
     machines know different things. `partial_names` says that names of some tools
     are known and nothing else.
     """
@@ -109,6 +110,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     surfaces: tuple[Cited, ...] | dict[str, Any] = ()
     prompts: tuple[Cited, ...] | dict[str, Any] = ()
     partial_names: bool = False
+    label: str | dict[str, Any] | None = None
     state: dict[str, Any] | None = None
 
 
@@ -139,6 +141,7 @@ def merge(left: Run, right: Run) -> Run:
         surfaces=_join(left.surfaces, right.surfaces),
         prompts=_join(left.prompts, right.prompts),
         partial_names=left.partial_names or right.partial_names,
+        label=_join(left.label, right.label),
         state=_join(left.state, right.state),
     )
 

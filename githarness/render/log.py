@@ -33,6 +33,7 @@ class SurfaceLine(Protocol):
     first: int
     dialect: str
     withheld: bool
+    change: str | None
 
 
 class Result(Protocol):
@@ -49,7 +50,7 @@ def text(result: Result) -> str:
     runs, surfaces = result.runs, result.surfaces
     pieces = [
         table(("RUN", "AGENT", "STARTED", "CALLS", "FAILED", "SURFACE", "MODEL", "PROJECT"), _runs(runs)),
-        table(("SURFACE", "TOOLS", "KIND", "DIALECT", "FIRST SEEN", "SOURCE"), _surfaces(surfaces)),
+        table(("SURFACE", "TOOLS", "KIND", "DIALECT", "FIRST SEEN", "CHANGE", "SOURCE"), _surfaces(surfaces)),
     ]
     met = len({one.id for one in surfaces})
     pieces.append(f"{len(runs)} of {result.runs_total} runs; {met} of {result.surfaces_total} surfaces")
@@ -80,6 +81,7 @@ def _surfaces(surfaces: Sequence[SurfaceLine]) -> list[tuple[str, ...]]:
             one.kind + (", withheld" if one.withheld else ""),
             one.dialect,
             moment(one.first),
+            one.change or "-",
             escape.short(one.source or "-", 40),
         )
         for one in surfaces

@@ -6,11 +6,16 @@ from githarness.errors import OK, UNABLE
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """`surface` is a digest or a file that every session of the call cites; `source` labels surfaces."""
+    """What a person asked for.
+
+    `surface` is a digest or a file that every session of the call cites, `source` the
+    agent or server that surfaces belong to, `label` what the runs are called.
+    """
 
     format: str | None = None
     surface: str | None = None
     source: str = ""
+    label: str | None = None
     redact: bool = True
 
 

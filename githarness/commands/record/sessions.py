@@ -87,6 +87,7 @@ class Sessions:
             surfaces=cited,
             prompts=tuple(self._keeper.prompt(prompt) for prompt in session.prompts),
             partial_names=session.partial_names,
+            label=self._options.label,
             recording=self._recorded(source, form, taken, session),
         )
         _describe(item, new)
@@ -222,6 +223,8 @@ def _merged(old: bytes | None, new: Run, item: Item, *, person: bool) -> bytes |
     if person:
         # a person who names the surface corrects what was cited before
         stored = msgspec.structs.replace(stored, surfaces=new.surfaces)
+    if new.label is not None:
+        stored = msgspec.structs.replace(stored, label=new.label)
     merged = canon.encode(manifest.merge(stored, new))
     item.status = "unchanged" if merged == old else "updated"
     if manifest.is_fuller(stored.recording, new.recording):
