@@ -56,7 +56,7 @@ def record(
             paths=list(paths),
             options=options(format=form, surface=surface, source=source, label=label, redact=not no_redact),
             now=int(time.time()),
-            cache=load("capture.cache").default_folder(),
+            cache=load("capture.cache").Cache(default=True),
             stdin=sys.stdin.buffer.read,
             progress=call.note(),
         )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from githarness.capture.cache import Cache
 from githarness.commands import init, record
 from githarness.commands.record.result import Options
 from githarness.store.find import open_store
@@ -76,7 +77,7 @@ def keep(path, *names, options=None, cache=None, stdin=b"", now=NOW):
             paths=[str(name) for name in names],
             options=options or Options(),
             now=now,
-            cache=cache,
+            cache=Cache(cache),
             stdin=lambda: stdin,
             progress=lambda _: None,
         )

@@ -9,12 +9,11 @@ a state counts only when the raw prefix still hashes to what it says.
 """
 
 import hashlib
+import importlib
 import os
-import secrets
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from githarness.capture.intake import Resume
 
@@ -23,13 +22,24 @@ KEY_BYTES = 32
 
 
 class Cache:
-    """A folder of states; with `folder` None nothing is kept and the key is fresh."""
+    """A folder of states, looked for when it is first needed; None means that none is kept."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None = None, *, default: bool = False) -> None:
+        """With `default` the folder is the user's own."""
+        self._default = default
         self._folder = folder
-        self.key = secrets.token_bytes(KEY_BYTES)
-        if folder is not None:
-            self._prepare(folder)
+        self._key = b""
+
+    @property
+    def key(self) -> bytes:
+        """Return the folder's key, or a fresh one where nothing is kept."""
+        if not self._key:
+            self._key = os.urandom(KEY_BYTES)
+            if self._default:
+                self._folder = default_folder()
+            if self._folder is not None:
+                self._prepare(self._folder)
+        return self._key
 
     def _prepare(self, folder: Path) -> None:
         """Make the folder and its key; a folder that cannot be made means no cache."""
@@ -37,13 +47,13 @@ class Cache:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not path.exists():
-                _write(path, self.key)
+                _write(path, self._key)
             stored = path.read_bytes()
         except OSError:
             self._folder = None
             return
         if len(stored) == KEY_BYTES:
-            self.key = stored
+            self._key = stored
         else:
             self._folder = None
 
@@ -67,15 +77,19 @@ class Cache:
                 path.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path | None:
+        key = self.key
         if self._folder is None:
             return None
-        digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), key=self.key, digest_size=16)
+        digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), key=key, digest_size=16)
         return self._folder / digest.hexdigest()
 
 
 def default_folder(kind: str = "intake") -> Path:
     """Return this user's cache folder for one kind of state; it need not exist."""
-    return platformdirs.user_cache_path("githarness") / kind
+    # loaded here, since only long sessions have a state worth keeping
+    platformdirs = importlib.import_module("platformdirs")
+    folder: Path = platformdirs.user_cache_path("githarness")
+    return folder / kind
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -11,7 +11,7 @@ What it does not do: it does not say which policy is in force (`chain`), nor how
 one is made (`succession`).
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -30,7 +30,7 @@ from githarness.govern.void import VoidError
 from githarness.propose import fault
 from githarness.propose.knobs import LARGEST, Component
 
-TYPE = "githarness.policy.v1"
+TYPE: Final = "githarness.policy.v1"
 # The rule for every component that has none of its own.
 EVERY = "*"
 # Some ten thousand upheld decisions; what people read is a few kilobytes.
@@ -116,13 +116,9 @@ class Policy(_Document):
             raise ValueError(f"the revoked key {dead[0]} is still listed")
         return self
 
-    def fingerprints(self, principal: str) -> frozenset[str]:
-        """The keys of one principal, by fingerprint; none for a principal it does not know."""
-        return frozenset(keys.parse(text).fingerprint for text in self.keys.get(principal, ()))
-
-    def holds(self, principal: str, key: str) -> bool:
-        """Tell whether this policy gives the key of this fingerprint to the principal."""
-        return key in self.fingerprints(principal)
+    def holders(self) -> dict[str, str]:
+        """Whose key is whose: principals by fingerprint."""
+        return {keys.parse(text).fingerprint: name for name, texts in self.keys.items() for text in texts}
 
     def rule(self, component: str) -> Rule | None:
         """Return the rule for a component; None when nobody may approve changes of it."""

@@ -78,7 +78,7 @@ def remove(of: Policy, principal: str, place: Place) -> Policy:
 
 def revoke(of: Policy, key: str, place: Place, *, upheld: tuple[str, ...] = ()) -> Policy:
     """Void what a key ever signed, except the decisions that are upheld by id."""
-    owner = next((name for name in of.keys if of.holds(name, key)), None)
+    owner = of.holders().get(key)
     changes = _without(of, owner, key) if owner is not None else {}
     both = tuple(dict.fromkeys((*of.upheld, *upheld)))
     return _next(of, place, revoked=tuple(dict.fromkeys((*of.revoked, key))), upheld=both, **changes)
@@ -160,4 +160,5 @@ def _made(plain: dict[str, Any], place: Place) -> Policy:
     try:
         return Policy.model_validate(plain)
     except ValidationError as error:
-        raise RefusedError(f"this cannot be a policy: {fault.words(error)}", hint="githarness policy show") from error
+        words = fault.words(error)
+        raise RefusedError(f"this cannot be a policy: {words}", hint="githarness policy show") from error

@@ -93,8 +93,9 @@ def _ref(payload: Payload, identity: str) -> str:
 
 
 def _about(payload: Payload) -> tuple[str, str]:
-    decides = isinstance(payload, Decision)
-    return ("decision", payload.mutation) if decides else ("policy", payload.policy)
+    if isinstance(payload, Decision):
+        return "decision", payload.mutation
+    return "policy", payload.policy
 
 
 def subject(payload: Payload) -> str:

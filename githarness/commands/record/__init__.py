@@ -32,7 +32,7 @@ def run(
     paths: list[str],
     options: Options,
     now: int,
-    cache: Path | None,
+    cache: Cache,
     stdin: Callable[[], bytes],
     progress: Callable[[str], None],
 ) -> Result:
@@ -43,7 +43,7 @@ def run(
     with Writer(store) as writer:
         keeper = Keeper(store, writer, now)
         cited = None if options.surface is None else keeper.person_cites(options.surface, options.source)
-        sessions = Sessions(store, writer, keeper, Cache(cache), options, cited)
+        sessions = Sessions(store, writer, keeper, cache, options, cited)
         inputs = _Inputs(sessions, keeper, options)
         for found in walk.files([Path(path) for path in paths if path != "-"]):
             progress(str(found.path))

@@ -7,6 +7,7 @@ at the branch's tip at the moment of writing, so two recorders cannot lose each
 other's work. What this does not do: it decides nothing about what a record means.
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +15,8 @@ import msgspec
 
 from githarness import canon
 from githarness.capture import source as sources
-from githarness.capture.cache import Cache
-from githarness.capture.intake import Intake, Resume, Taken
+from githarness.capture.cache import KEY_BYTES, Cache
+from githarness.capture.intake import RESUME_OVER, Intake, Resume, Taken
 from githarness.capture.look import SESSION, Look
 from githarness.capture.source import Source
 from githarness.commands.record.result import Item, Options
@@ -58,14 +59,17 @@ class Sessions:
         assert seen.format is not None
         sources.refuse_long_lines(source)
         sink = _Sink(self._store, self._writer)
-        key = self._cache.key if self._options.redact else None
-        intake = Intake(source, seen.format, key, sink.put)
+        # a state is only ever kept for long sessions, and its key with it
+        key = self._cache.key if source.size >= RESUME_OVER else os.urandom(KEY_BYTES)
+        intake = Intake(source, seen.format, key if self._options.redact else None, sink.put)
         sink.intake = intake
         taken = self._lines(source, intake, sink) if seen.by_line else intake.document()
         return self._keep(source, seen.format, taken)
 
     def _lines(self, source: Source, intake: Intake, sink: "_Sink") -> Taken:
         """Take line-based input, from where an earlier run ended if the store agrees."""
+        if source.size < RESUME_OVER:
+            return intake.lines(None)
         name = f"{self._store.path}\0{Path(source.name).absolute()}\0{self._options.redact}"
         before = self._cache.load(name)
         taken = intake.lines(before if before is not None and sink.holds(before) else None)
@@ -76,7 +80,7 @@ class Sessions:
     def _keep(self, source: Source, form: Format, taken: Taken) -> Item:
         session = taken.session
         item = Item(kind=SESSION, id="", path=source.name, format=form.name, agent=session.agent)
-        clean = Redactor.open(self._cache.key).text if self._options.redact else str
+        clean = Redactor.open(os.urandom(KEY_BYTES)).text if self._options.redact else str
         session = _cleaned(session, clean)
         cited = (self._cited,) if self._cited is not None else self._surfaces(session, item)
         new = Run(
