@@ -67,6 +67,11 @@ def test_a_session_that_grew_a_second_surface_is_no_conflict():
     assert manifest.merge(before, after).surfaces == after.surfaces
 
 
+def test_two_parents_join_to_the_same_one_in_either_order():
+    one, other = replace(run(), parent="a"), replace(run(), parent="b")
+    assert manifest.merge(one, other).parent == manifest.merge(other, one).parent
+
+
 def test_two_machines_that_disagree_are_both_kept():
     merged = manifest.merge(run(surfaces=[(0, "b")]), run(surfaces=[(0, "a")]))
     assert [side[0]["digest"][0] for side in merged.surfaces["conflict"]] == ["a", "b"]

@@ -43,14 +43,15 @@ def corpus(
     """Gather the runs that match; what cannot be read is counted and never dropped silently."""
     unreadable = 0
     rows: list[Row] = []
-    for manifest in runs.manifests(store):
+    damaged: list[str] = []
+    for manifest in runs.manifests(store, damaged):
         try:
             stats = _stats(store, manifest, derived, recount, progress)
             label = manifest.label if isinstance(manifest.label, str) else None
             rows.append(to_row(manifest, label=label, stats=stats))
         except HarnessError:
             unreadable += 1
-    return select(rows, selection, limit=limit, unreadable=unreadable)
+    return select(rows, selection, limit=limit, unreadable=unreadable + len(damaged))
 
 
 def _stats(

@@ -69,6 +69,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     surfaces: tuple[SurfaceLine, ...]
     runs_total: int
     surfaces_total: int
+    unreadable: int
 
     @property
     def exit_code(self) -> int:
@@ -79,9 +80,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 def run(store: Store, filters: Filters) -> Result:
     """List what passes `filters`, newest first."""
     total = 0
+    unreadable: list[str] = []
     lines = []
     if not filters.only_surfaces:
-        for manifest in runs.manifests(store):
+        for manifest in runs.manifests(store, unreadable):
             total += 1
             if _passes(manifest, filters):
                 lines.append(_run_line(manifest))
@@ -96,6 +98,7 @@ def run(store: Store, filters: Filters) -> Result:
         surfaces=tuple(surfaces[: filters.limit]),
         runs_total=total,
         surfaces_total=len({one.surface for one in sightings}),
+        unreadable=len(unreadable),
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from githarness.errors import UnreadableError
+
 SCHEMA = "githarness/run/1"
 
 
@@ -114,6 +116,20 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     state: dict[str, Any] | None = None
 
 
+def decode(data: bytes) -> Run:
+    """Read a manifest; UnreadableError for bytes that are none, or of a later version."""
+    try:
+        run = msgspec.json.decode(data, type=Run)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UnreadableError(f"not the manifest of a run: {error}") from error
+    if run.schema != SCHEMA:
+        raise UnreadableError(
+            f"a manifest of the form {run.schema[:40]}, and this version reads {SCHEMA}",
+            hint="install a newer githarness",
+        )
+    return run
+
+
 def run_id(agent: str, native: str | None, digest: str) -> str:
     """Name a run: 32 hex of SHA-256(agent NUL native id), or of its recording's digest."""
     if native is None:
@@ -137,7 +153,7 @@ def merge(left: Run, right: Run) -> Run:
     best = right if is_fuller(right.recording, left.recording) else left
     return msgspec.structs.replace(
         best,
-        parent=left.parent if right.parent is None else right.parent,
+        parent=min((one for one in (left.parent, right.parent) if one is not None), default=None),
         surfaces=_join(left.surfaces, right.surfaces),
         prompts=_join(left.prompts, right.prompts),
         partial_names=left.partial_names or right.partial_names,

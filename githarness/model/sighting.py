@@ -11,6 +11,8 @@ import hashlib
 
 import msgspec
 
+from githarness.errors import UnreadableError
+
 SCHEMA = "githarness/sighting/1"
 
 
@@ -40,6 +42,17 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     fnv: str
     tools: tuple[Tool, ...]
     withheld: tuple[str, ...] = ()
+
+
+def decode(data: bytes) -> Sighting:
+    """Read a sighting; UnreadableError for bytes that are none, or of a later version."""
+    try:
+        found = msgspec.json.decode(data, type=Sighting)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UnreadableError(f"not a sighting of a surface: {error}") from error
+    if found.schema != SCHEMA:
+        raise UnreadableError(f"a sighting of the form {found.schema[:40]}, and this version reads {SCHEMA}")
+    return found
 
 
 def key(kind: str, source: str) -> str:

@@ -14,6 +14,9 @@ import unicodedata
 # Letters and symbols by category that nevertheless draw nothing.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc"
 
+# Alphabets whose letters are taken for each other. Japanese mixes scripts in one word.
+_SCRIPTS = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "FULLWIDTH", "MATHEMATICAL"})
+
 _PLAIN = re.compile(r"[ -\[\]-~]*")
 _PLAIN_LINES = re.compile(r"[ -\[\]-~\n]*")
 
@@ -57,3 +60,9 @@ def _visible(char: str) -> bool:
     if category[0] in "CZ" or char in _BLANK:
         return False
     return not (category == "Mn" and "VARIATION SELECTOR" in unicodedata.name(char, ""))
+
+
+def scripts(word: str) -> tuple[str, ...]:
+    """Name the alphabets that the letters of one word are of, by the first word of their Unicode names."""
+    found = (unicodedata.name(char, "").split(" ")[0] for char in word if char.isalpha())
+    return tuple(sorted({name for name in found if name in _SCRIPTS}))

@@ -43,6 +43,7 @@ class Result(Protocol):
     surfaces: tuple[SurfaceLine, ...]
     runs_total: int
     surfaces_total: int
+    unreadable: int
 
 
 def text(result: Result) -> str:
@@ -54,6 +55,8 @@ def text(result: Result) -> str:
     ]
     met = len({one.id for one in surfaces})
     pieces.append(f"{len(runs)} of {result.runs_total} runs; {met} of {result.surfaces_total} surfaces")
+    if result.unreadable:
+        pieces.append(f"{result.unreadable} manifest(s) could not be read; githarness status names them")
     return "\n\n".join(piece for piece in pieces if piece)
 
 

@@ -10,9 +10,9 @@ parses no transcript.
 import hashlib
 from collections.abc import Iterator
 
-import msgspec
-
-from githarness.errors import CorruptError, MissingError, UsageError
+from githarness.errors import CorruptError, MissingError, UnreadableError, UsageError
+from githarness.model import manifest as manifest_form
+from githarness.model import sighting
 from githarness.model.manifest import Run
 from githarness.model.sighting import Sighting
 from githarness.store import layout
@@ -22,20 +22,33 @@ from githarness.store.objects import Store
 MIN_PREFIX = 4
 
 
-def manifests(store: Store) -> Iterator[Run]:
-    """Yield every manifest, in the order of run ids."""
-    for data in _all(store, layout.RUNS):
-        yield msgspec.json.decode(data, type=Run)
+def manifests(store: Store, unreadable: list[str] | None = None) -> Iterator[Run]:
+    """Yield every manifest, in the order of run ids.
+
+    One that cannot be read, or is of a later version, is passed over: its path is put
+    into `unreadable`, and `status` names it.
+    """
+    listed = list(store.paths(layout.RUNS))
+    found = store.blobs(oid for _, oid in listed)
+    for (path, _), data in zip(listed, found, strict=True):
+        try:
+            yield manifest_form.decode(data)
+        except UnreadableError:
+            if unreadable is not None:
+                unreadable.append(path)
 
 
 def sightings(store: Store) -> Iterator[Sighting]:
-    """Yield every sighting of every surface, in the order of digests."""
-    for data in _all(store, layout.SIGHTINGS):
-        yield msgspec.json.decode(data, type=Sighting)
+    """Yield every sighting of every surface, in the order of digests; unreadable ones are passed over."""
+    return _readable(store, layout.SIGHTINGS)
 
 
-def _all(store: Store, area: str) -> Iterator[bytes]:
-    return store.blobs(oid for _, oid in store.paths(area))
+def _readable(store: Store, prefix: str) -> Iterator[Sighting]:
+    for data in store.blobs(oid for _, oid in store.paths(prefix)):
+        try:
+            yield sighting.decode(data)
+        except UnreadableError:
+            continue  # `status` names it
 
 
 def resolve(store: Store, prefix: str) -> tuple[str, str]:
@@ -67,7 +80,12 @@ def manifest(store: Store, run_id: str) -> Run:
     data = store.read(layout.run(run_id))
     if data is None:
         raise MissingError(f"no run {run_id} in the store", hint="githarness log")
-    return msgspec.json.decode(data, type=Run)
+    try:
+        return manifest_form.decode(data)
+    except UnreadableError as error:
+        raise CorruptError(
+            f"run {run_id}: {error.message}", hint=error.hint or "githarness status"
+        ) from error
 
 
 def recording(store: Store, run: Run) -> bytes:
@@ -98,6 +116,6 @@ def surface(store: Store, digest: str) -> bytes | None:
 
 def seen(store: Store, digest: str) -> list[Sighting]:
     """Return the sightings of one surface, oldest first."""
-    found = store.blobs(oid for _, oid in store.paths(layout.sightings(digest)))
-    decoded = [msgspec.json.decode(data, type=Sighting) for data in found]
-    return sorted(decoded, key=lambda one: (one.first, one.kind, one.source))
+    return sorted(
+        _readable(store, layout.sightings(digest)), key=lambda one: (one.first, one.kind, one.source)
+    )

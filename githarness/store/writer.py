@@ -13,7 +13,6 @@ What it does not do: it knows no manifest. It never deletes or rewinds, removes 
 lock of git's, reads no clock for what is stored, and keeps no file's bytes in memory.
 """
 
-import os
 import time
 from collections.abc import Callable, Container
 from pathlib import Path
@@ -21,8 +20,8 @@ from types import TracebackType
 from typing import Self
 
 from githarness import canon
-from githarness.errors import LockedError, StorageError
-from githarness.store import gitobject, layout, stream, tidy
+from githarness.errors import LockedError
+from githarness.store import disk, gitobject, layout, stream, tidy
 from githarness.store.lock import Lock
 from githarness.store.objects import Store
 from githarness.store.stream import Import
@@ -162,14 +161,14 @@ class Writer:
 
     def _settle(self) -> None:
         """Fsync the folders: git fsyncs files and leaves their names to the file system."""
-        for folder in ("objects/pack", "refs/heads"):
-            handle = os.open(self._store.path / folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(handle)
-            except OSError as error:
-                raise StorageError(f"{self._store.path / folder}: {error.strerror}") from error
-            finally:
-                os.close(handle)
+        objects = self._store.path / "objects"
+        disk.settle(objects / "pack")
+        disk.settle(self._store.path / "refs/heads")
+        if stream.pack_count(self._store.git) >= stream.MANY_PACKS:
+            # beyond so many packs git leaves loose objects, in any of 256 folders
+            for folder in objects.glob("[0-9a-f][0-9a-f]"):
+                disk.settle(folder)
+            disk.settle(objects)
 
     def _running(self) -> Import:
         if self._import is None:

@@ -62,7 +62,6 @@ class Sessions:
         # a state is only ever kept for long sessions, and its key with it
         key = self._cache.key if source.size >= RESUME_OVER else os.urandom(KEY_BYTES)
         intake = Intake(source, seen.format, key if self._options.redact else None, sink.put)
-        sink.intake = intake
         taken = self._lines(source, intake, sink) if seen.by_line else intake.document()
         return self._keep(source, seen.format, taken)
 
@@ -84,7 +83,7 @@ class Sessions:
         session = _cleaned(session, clean)
         cited = (self._cited,) if self._cited is not None else self._surfaces(session, item)
         new = Run(
-            id=manifest.run_id(session.agent, taken.session.native, taken.digest),
+            id=manifest.run_id(taken.session.agent, taken.session.native, taken.digest),
             agent=session.agent,
             native=session.native,
             parent=session.parent,
@@ -147,29 +146,20 @@ class Sessions:
 
 
 class _Sink:
-    """Sends parts to the writer, except those that the run's stored recording lists."""
+    """Sends parts to the writer, and tells whether a saved state still builds on stored ones."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
         self._writer = writer
-        self._known: frozenset[str] | None = None
-        self.intake: Intake | None = None
 
     def put(self, part: bytes) -> str:
-        """Return the part's digest; its bytes go to the writer when they are new."""
-        assert self.intake is not None
-        if self._known is None:
-            self._known = self._listed(self.intake.agent, self.intake.native)
-        digest = canon.sha256(part)
-        return digest if digest in self._known else self._writer.part(part)
+        """Return the part's digest; the writer adds it unless it is there and whole."""
+        return self._writer.part(part)
 
     def holds(self, before: Resume) -> bool:
         """Tell whether the store still lists every part that a saved state builds on."""
         known = self._listed(before.agent, before.native)
-        if not all(part.digest in known for part in before.parts):
-            return False
-        self._known = known
-        return True
+        return all(part.digest in known for part in before.parts)
 
     def _listed(self, agent: str, native: str | None) -> frozenset[str]:
         if native is None:
@@ -177,21 +167,29 @@ class _Sink:
         stored = self._store.read(layout.run(manifest.run_id(agent, native, "")))
         if stored is None:
             return frozenset()
-        run = msgspec.json.decode(stored, type=Run)
+        try:
+            run = manifest.decode(stored)
+        except UnreadableError:
+            return frozenset()
         return frozenset(part.digest for part in run.recording.parts)
 
 
 def _cleaned(session: Session, clean: Callable[[str], str]) -> Session:
     """Redact the few words of a session that go into its manifest."""
 
+    def spelled(word: str) -> str:
+        # a lone surrogate cannot be written as UTF-8, so it is spelled out
+        return canon.utf8(clean(word)).decode()
+
     def each(words: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(clean(word) for word in words)
+        return tuple(spelled(word) for word in words)
 
     def maybe(word: str | None) -> str | None:
-        return None if word is None else clean(word)
+        return None if word is None else spelled(word)
 
     return msgspec.structs.replace(
         session,
+        agent=spelled(session.agent),
         native=maybe(session.native),
         parent=maybe(session.parent),
         project=maybe(session.project),
@@ -200,7 +198,7 @@ def _cleaned(session: Session, clean: Callable[[str], str]) -> Session:
         ended=maybe(session.ended),
         models=each(session.models),
         versions=each(session.versions),
-        unfamiliar={clean(name): count for name, count in session.unfamiliar.items()},
+        unfamiliar={spelled(name): count for name, count in session.unfamiliar.items()},
     )
 
 
@@ -223,7 +221,11 @@ def _merged(old: bytes | None, new: Run, item: Item, *, person: bool) -> bytes |
     if old is None:
         item.status = "new"
         return canon.encode(new)
-    stored = msgspec.json.decode(old, type=Run)
+    try:
+        stored = manifest.decode(old)
+    except UnreadableError as error:
+        item.notes.append(f"the stored manifest is left as it is: {error.message}")
+        return None
     if person:
         # a person who names the surface corrects what was cited before
         stored = msgspec.structs.replace(stored, surfaces=new.surfaces)

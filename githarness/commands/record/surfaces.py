@@ -21,7 +21,8 @@ from githarness.model.session import Prompt
 from githarness.model.sighting import Sighting, Tool
 from githarness.model.surface import SENT, Surface
 from githarness.redact import redactor as redaction
-from githarness.store import layout
+from githarness.redact.redactor import Redactor
+from githarness.store import layout, runs
 from githarness.store.objects import Store
 from githarness.store.writer import Writer
 
@@ -50,6 +51,18 @@ class Keeper:
         seen = _sighting(surface, source, self._now, withheld)
         self._writer.revise(path, lambda old: _merged(old, seen))
         return withheld
+
+    def _kept(self, digest: str) -> Cited:
+        """Cite a surface of the store as it was met: withheld stays withheld."""
+        met = runs.seen(self._store, digest)
+        sent = next((one for one in met if one.kind == SENT), met[0])
+        return Cited(
+            position=0,
+            digest=digest,
+            kind=SENT,
+            reconstructed=sent.reconstructed,
+            withheld=bool(sent.withheld),
+        )
 
     def _item(self, surface: Surface, path: str, name: str, withheld: tuple[str, ...]) -> Item:
         item = Item(
@@ -82,7 +95,7 @@ class Keeper:
                     f"--surface {words[:_SHOWN]}: no such file, and {len(matches)} surfaces by that digest",
                     hint="githarness log --surfaces",
                 )
-            return Cited(position=0, digest=matches[0])
+            return self._kept(matches[0])
         found = surface_format.read(sources.file(Path(words)).read())
         if len(found) != 1:
             raise UnreadableError(
@@ -100,6 +113,8 @@ def sighting_path(surface: Surface, source: str) -> str:
 
 def _sighting(surface: Surface, source: str, now: int, withheld: tuple[str, ...]) -> Sighting:
     pairs = zip(surface.specs, surface.digests, strict=True)
+    # the secret may be in a name, and a name is all that is kept of a withheld surface
+    clean = Redactor.open(surface.raw[:64]).text if withheld else str
     return Sighting(
         surface=surface.wire,
         kind=surface.kind,
@@ -110,7 +125,9 @@ def _sighting(surface: Surface, source: str, now: int, withheld: tuple[str, ...]
         reconstructed=surface.reconstructed,
         semantic=surface.semantic,
         fnv=surface.fnv,
-        tools=tuple(Tool(name=spec.name, digest=digest) for spec, digest in pairs),
+        tools=tuple(
+            Tool(name=canon.utf8(clean(spec.name)).decode(), digest=digest) for spec, digest in pairs
+        ),
         withheld=withheld,
     )
 
@@ -118,4 +135,7 @@ def _sighting(surface: Surface, source: str, now: int, withheld: tuple[str, ...]
 def _merged(old: bytes | None, new: Sighting) -> bytes | None:
     if old is None:
         return canon.encode(new)
-    return canon.encode(sighting.merge(msgspec.json.decode(old, type=Sighting), new))
+    try:
+        return canon.encode(sighting.merge(sighting.decode(old), new))
+    except UnreadableError:
+        return None  # what a later version wrote is left as it is
