@@ -31,7 +31,7 @@ class Invocation:
 
     def __init__(self, store: str | None, as_json: bool) -> None:
         self._store = store
-        self._as_json = as_json
+        self.as_json = as_json
 
     def locate(self) -> Path:
         """Return where the store is, or would be."""
@@ -46,7 +46,7 @@ class Invocation:
 
     def answer(self, command: str, result: Any, text: Callable[[], str]) -> None:
         """Write the answer to standard output and leave with its exit code."""
-        if self._as_json:
+        if self.as_json:
             click.echo(load("render.answer").as_json(command, result))
         else:
             click.echo(text())
@@ -54,7 +54,7 @@ class Invocation:
 
     def note(self) -> Callable[[str], None]:
         """Return what shows progress: a line on a terminal, nothing in a pipe."""
-        if self._as_json or not sys.stderr.isatty():
+        if self.as_json or not sys.stderr.isatty():
             return lambda _: None
         shown = load("render.escape").short
         return lambda name: click.echo(f"\r\x1b[K{shown(name, 70)}\r", err=True, nl=False)
@@ -76,6 +76,16 @@ VERBS = {
     "diff": "cli_measure",
     "evidence": "cli_measure",
     "doctor": "cli_measure",
+    "propose": "cli_govern",
+    "review": "cli_govern",
+    "approve": "cli_govern",
+    "reject": "cli_govern",
+    "apply": "cli_govern",
+    "rollback": "cli_govern",
+    "verify": "cli_govern",
+    "export": "cli_govern",
+    "policy": "cli_govern",
+    "trust": "cli_govern",
     "demo": "cli_record",
 }
 

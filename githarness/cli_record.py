@@ -13,13 +13,20 @@ from githarness.cli import Invocation, load, verb
 
 @verb("Exit codes: 0 made or already there; 1 the folder is in use; 3 could not be made.", "githarness init")
 @click.argument("path", required=False, metavar="[PATH]")
-def init(call: Invocation, path: str | None) -> None:
+@click.option("--key", metavar="FILE", help="Make the first policy too, from this SSH key.")
+@click.option("--new-key", metavar="FILE", help="The same, from a key that is made here.")
+@click.option("--principal", metavar="NAME", default="owner", show_default=True, help="What you are called.")
+def init(call: Invocation, path: str | None, key: str | None, new_key: str | None, principal: str) -> None:
     """Make a store
 
     PATH defaults to the place where the store is looked for. Nothing is asked, and
-    running it again is safe.
+    running it again is safe. With a key the store also gets its first policy: you may
+    decide alone until a second person is added.
     """
-    result = load("commands.init").run(Path(path) if path else call.locate())
+    place = Path(path) if path else call.locate()
+    result = load("commands.init").run(place)
+    if key or new_key:
+        result = load("cli_govern").with_policy(place, result, key, new_key, principal)
     call.answer("init", result, lambda: load("render.init").text(result))
 
 
@@ -75,9 +82,12 @@ def record(
 @click.option("--label", metavar="NAME", help="Only runs recorded under this label.")
 @click.option("--project", metavar="TEXT", help="Only project folders that contain this.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many of each.")
-@click.option("--surfaces", "only_surfaces", is_flag=True, help="List surfaces alone.")
-def log(call: Invocation, **filters: Any) -> None:
+@click.option("--surfaces", "only_surfaces", is_flag=True, help="List surfaces alone, with what changed.")
+@click.option("--mutations", is_flag=True, help="Tell the story of every proposed change instead.")
+def log(call: Invocation, mutations: bool, **filters: Any) -> None:
     """List runs and surfaces, newest first"""
+    if mutations:
+        load("cli_govern").stories(call)
     module = load("commands.log")
     with call.store() as store:
         result = module.run(store, module.Filters(**filters))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from stores import git, made
 
 from githarness.store import batch, gitobject
-from githarness.store.batch import Batch, Damaged, Object
+from githarness.store.batch import Batch, Damaged, Large, Object
 from githarness.store.git import Git
 
 ABSENT = "0" * 39 + "1"
@@ -91,3 +91,16 @@ def test_among_many_a_missing_one_and_a_damaged_one_keep_their_places(tmp_path):
     assert [one.data if isinstance(one, Object) else one.why for one in found] == [
         b"good", "missing", "its bytes do not hash to its name", b"good",
     ]  # fmt: skip
+
+
+def test_an_object_over_the_limit_is_passed_over_and_the_next_one_is_read(tmp_path):
+    path = made(tmp_path)
+    oids = [blob(path, data) for data in (b"x" * 5_000_000, b"small", b"12345")]
+    large, *rest = batch.stream(Git(path), oids, "sha1", limit=5)
+    assert large == Large(oid=oids[0], why=batch.TOO_LARGE, kind="blob", size=5_000_000)
+    assert [found.data for found in rest] == [b"small", b"12345"]
+
+
+def test_an_object_over_the_limit_that_is_cut_short_is_damaged():
+    found = batch.receive(io.BytesIO(answer(b"abc", size=300)), "x", "sha1", 2)
+    assert (type(found), found.why) == (Damaged, "cut short")

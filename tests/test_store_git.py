@@ -119,3 +119,11 @@ def test_a_failing_git_names_the_command_and_the_store(tmp_path):
 
 def test_what_git_refuses_in_a_question_is_none_and_not_an_error(tmp_path):
     assert git.ask(tmp_path, "config", "--local", "--get", "githarness.store") is None
+
+
+def test_a_program_is_found_in_absolute_folders_alone(tmp_path, monkeypatch):
+    program = tmp_path / "tool"
+    program.touch(mode=0o700)
+    monkeypatch.chdir(tmp_path)
+    assert git.on_path("tool", f".::{tmp_path}") == str(program)
+    assert git.on_path("tool", ".:") is None

@@ -43,3 +43,34 @@ def test_a_folder_is_told_from_a_file():
 def test_a_tree_that_is_cut_short_is_an_error_and_no_shorter_tree(tree):
     with pytest.raises(ValueError):
         list(gitobject.entries(tree, "sha1"))
+
+
+COMMIT = b"tree " + b"1" * 40 + b"\nparent " + b"2" * 40 + b"\nparent " + b"3" * 40 + b"\n"
+PEOPLE = b"author a <a@a> 5 +0000\ncommitter c <c> d> 7 -0130\n"
+
+
+def test_a_commit_is_read_with_its_parents_in_order():
+    found = gitobject.commit("4" * 40, COMMIT + PEOPLE + b"encoding x\ngpgsig a\n b\n\nsubject\n\nbody\n")
+    assert (found.oid, found.tree, found.parents) == ("4" * 40, "1" * 40, ("2" * 40, "3" * 40))
+    assert (found.time, found.message) == (7, "subject\n\nbody\n")
+
+
+def test_a_commit_as_git_makes_it_is_read(tmp_path):
+    path = made(tmp_path)
+    found = gitobject.commit("4" * 40, git(path, "cat-file", "commit", "main"))
+    assert (found.parents, found.message) == ((), "main: the first commit of a store\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", COMMIT, PEOPLE, COMMIT[:-1], COMMIT + PEOPLE[:-7] + b"\n\nx", COMMIT.replace(b"1", b"g") + PEOPLE],
+)
+def test_what_git_would_not_have_written_is_no_commit(data):
+    assert gitobject.commit("4" * 40, data) is None
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=80))
+def test_no_bytes_make_reading_a_commit_fail(data):
+    found = gitobject.commit("4" * 40, COMMIT + PEOPLE + b"\n" + data)
+    assert found.message == data.decode("utf-8", "replace")

@@ -17,6 +17,8 @@ DIGEST = "ab12" + "0" * 60
         (layout.run(DIGEST[:32]), f"runs/ab/12/{DIGEST[:32]}.json"),
         (layout.sighting(DIGEST, "c" * 32), f"sightings/ab/12/{DIGEST}/{'c' * 32}.json"),
         (layout.purged(DIGEST), f"purged/ab/12/{DIGEST}"),
+        (layout.mutation(DIGEST), f"mutations/{DIGEST}.json"),
+        (layout.decision(DIGEST, "c" * 32), f"decisions/{DIGEST}/{'c' * 32}"),
     ],
 )
 def test_every_path_is_pinned(path, expected):
@@ -69,3 +71,22 @@ def test_the_stem_of_every_kind_of_path_is_its_id():
     assert [layout.stem(make(DIGEST)) for make in (layout.surface, layout.prompt, layout.part)] == [
         DIGEST
     ] * 3
+
+
+def test_every_ref_of_governance_is_pinned():
+    assert layout.proposal_ref(DIGEST) == f"refs/heads/proposals/{DIGEST}"
+    assert layout.decision_tag(DIGEST, "c" * 32) == f"refs/tags/githarness/v1/decision/{DIGEST}/{'c' * 32}"
+    assert layout.policy_tag(DIGEST, "c" * 32) == f"refs/tags/githarness/v1/policy/{DIGEST}/{'c' * 32}"
+
+
+@pytest.mark.parametrize("make", [layout.decision, layout.decision_tag, layout.policy_tag])
+@pytest.mark.parametrize("entry", ["", "c" * 31, "c" * 32 + "\n", "C" * 32, "../" + "c" * 29, "\uff11" * 32])
+def test_what_is_no_id_of_an_entry_never_becomes_a_name(make, entry):
+    with pytest.raises(UsageError, match="not an id of an entry"):
+        make(DIGEST, entry)
+
+
+@pytest.mark.parametrize("ref", ["", "refs/heads/main", f"refs/heads/proposals/{DIGEST}\n", DIGEST])
+def test_a_branch_that_is_no_proposal_has_no_fingerprint(ref):
+    assert layout.proposal_of(ref) is None
+    assert layout.proposal_of(layout.proposal_ref(DIGEST)) == DIGEST

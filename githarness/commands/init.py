@@ -20,6 +20,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     store: str
     ledger: str | None
     created: bool
+    key: str | None = None
 
     @property
     def exit_code(self) -> int:

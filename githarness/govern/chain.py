@@ -72,9 +72,7 @@ def _stopped(versions: Sequence[InForce], path: str, rule: str, message: str) ->
 def successors(of: InForce, offered: Iterable[Offered]) -> list[Offered]:
     """Return what claims to be the next version, signed by whomever."""
     version = of.policy.version + 1
-    return [
-        one for one in offered if one.policy.prev_policy == of.digest and one.policy.version == version
-    ]
+    return [one for one in offered if one.policy.prev_policy == of.digest and one.policy.version == version]
 
 
 def accept(new: Offered, last: InForce | None, links: Links) -> InForce | None:
@@ -101,13 +99,13 @@ def is_root(tag: Tag, policy: Policy, holders: Mapping[str, str]) -> bool:
     return holders.get(tag.payload.key) == principal and principal in policy.root.approvers
 
 
-def _counts(
-    tag: Tag, policy: Policy, holders: Mapping[str, str], last: InForce | None, links: Links
-) -> bool:
+def _counts(tag: Tag, policy: Policy, holders: Mapping[str, str], last: InForce | None, links: Links) -> bool:
     by_old = last is not None and is_root(tag, last.policy, last.holders)
     if not (by_old or is_root(tag, policy, holders)) or not links.is_authentic(tag.id):
         return False
-    return last is None or bool(links.behind([tag.id]) & last.signatures)
+    # With a gap behind it the version stands, and the gap is a problem: else a deleted
+    # tag would bring an older policy back.
+    return last is None or bool(links.behind([tag.id]) & last.signatures or links.gaps(tag.id))
 
 
 def _agreed(tags: Iterable[Tag], policy: Policy, holders: Mapping[str, str]) -> bool:
@@ -127,6 +125,4 @@ def _is_late(
     # it lists may hold entries that a removed key made since.
     seen = links.behind(tag.payload.prev)
     earlier = [one for one in tags if one.id in seen]
-    return _agreed(earlier, policy, holders) and (
-        last is None or _agreed(earlier, last.policy, last.holders)
-    )
+    return _agreed(earlier, policy, holders) and (last is None or _agreed(earlier, last.policy, last.holders))

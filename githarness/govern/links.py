@@ -45,6 +45,15 @@ class Links:
                 waiting.extend(self.before(entry))
         return frozenset(found)
 
+    def gaps(self, entry: str) -> frozenset[str]:
+        """Return what is named behind an entry, or by it, and is not there.
+
+        Behind a gap anything may lie: an entry with one cannot be said not to descend
+        from something, else deleting one entry would void those that name it.
+        """
+        named = {one for behind in self.behind([entry]) for one in self.before(behind)}
+        return frozenset(one for one in named if not self.is_authentic(one))
+
 
 class Reach:
     """Which marks (bits) an entry and all before it carry together.

@@ -51,34 +51,36 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 def standing(ledger: Ledger, policy: Policy, question: Question, *, now: int | None = None) -> Standing:
     """Answer under one policy; approved only by a ledger without problems."""
     given = ledger.decisions(question.mutation)
-    rejects = [one for one in given if _is_no(ledger, policy, question.component, one[1])]
     rule = policy.rule(question.component)
-    needed = None if rule is None else rule.threshold
+    rejects = [one for one in given if _is_no(ledger, policy, question.component, one[1])]
     if rejects:
-        names = _principals(rejects)
-        words = tuple(f"{name} rejected it" for name in names)
-        return Standing(
-            verdict="rejected", rejected_by=names, needed=needed, decisions=_ids(rejects), reasons=words
-        )
-    reasons = [problem.message for problem in ledger.problems]
+        return _rejected(rejects, rule)
+    problems = [problem.message for problem in ledger.problems]
     if rule is None:
-        return Standing(verdict="pending", reasons=(*reasons, f"nobody may approve {question.component}"))
-    approvals = []
-    for tag, payload in given:
-        obstacles = list(_obstacles(tag, payload, rule, question, now))
-        reasons += obstacles
-        if payload.decision == "approve" and not obstacles:
-            approvals.append((tag, payload))
+        return Standing(verdict="pending", reasons=(*problems, f"nobody may approve {question.component}"))
+    obstacles = {tag.id: tuple(_obstacles(tag, word, rule, question, now)) for tag, word in given}
+    approvals = [one for one in given if one[1].decision == "approve" and not obstacles[one[0].id]]
     names = _principals(approvals)
-    if len(names) < rule.threshold:
-        reasons.insert(0, f"{len(names)} of {rule.threshold} approvals")
-    enough = len(names) >= rule.threshold and not ledger.problems
+    enough = len(names) >= rule.threshold
+    missing = [] if enough else [f"{len(names)} of {rule.threshold} approvals"]
+    unheard = [reason for reasons in obstacles.values() for reason in reasons]
     return Standing(
-        verdict="approved" if enough else "pending",
+        verdict="approved" if enough and not problems else "pending",
         approved_by=names,
-        needed=needed,
+        needed=rule.threshold,
         decisions=_ids(approvals),
-        reasons=tuple(dict.fromkeys(reasons)),
+        reasons=tuple(dict.fromkeys([*missing, *problems, *unheard])),
+    )
+
+
+def _rejected(rejects: list[tuple[Tag, Decision]], rule: Rule | None) -> Standing:
+    names = _principals(rejects)
+    return Standing(
+        verdict="rejected",
+        rejected_by=names,
+        needed=None if rule is None else rule.threshold,
+        decisions=_ids(rejects),
+        reasons=tuple(f"{name} rejected it" for name in names),
     )
 
 
@@ -98,9 +100,7 @@ def _is_no(ledger: Ledger, policy: Policy, component: str, payload: Decision) ->
     return payload.decision == "reject" and (then or policy.may_approve(payload.principal, component))
 
 
-def _obstacles(
-    tag: Tag, payload: Decision, rule: Rule, question: Question, now: int | None
-) -> Iterator[str]:
+def _obstacles(tag: Tag, payload: Decision, rule: Rule, question: Question, now: int | None) -> Iterator[str]:
     who = payload.principal
     if who not in rule.approvers:
         yield f"{who} is no approver of {question.component}"

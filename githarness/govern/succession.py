@@ -77,7 +77,10 @@ def remove(of: Policy, principal: str, place: Place) -> Policy:
 
 
 def revoke(of: Policy, key: str, place: Place, *, upheld: tuple[str, ...] = ()) -> Policy:
-    """Void what a key ever signed, except the decisions that are upheld by id."""
+    """Void what a key ever signed, except the decisions that are upheld by id.
+
+    Said again of a revoked key, it upholds more.
+    """
     owner = of.holders().get(key)
     changes = _without(of, owner, key) if owner is not None else {}
     both = tuple(dict.fromkeys((*of.upheld, *upheld)))

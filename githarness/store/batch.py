@@ -20,6 +20,9 @@ import msgspec
 from githarness.store import gitobject
 from githarness.store.git import Git
 
+TOO_LARGE = "too large"
+_CHUNK = 1 << 20
+
 
 class Object(msgspec.Struct, frozen=True, kw_only=True):
     """One object whose bytes hash to `oid`."""
@@ -34,6 +37,13 @@ class Damaged(msgspec.Struct, frozen=True, kw_only=True):
 
     oid: str
     why: str
+
+
+class Large(Damaged, frozen=True, kw_only=True):
+    """An object over the limit that the asker gave; its bytes were passed over, not kept."""
+
+    kind: str
+    size: int
 
 
 class Batch:
@@ -70,17 +80,22 @@ class Batch:
         return self._process
 
 
-def stream(git: Git, oids: Iterable[str], algorithm: str) -> Iterator[Object | Damaged]:
-    """Yield one answer per object, in order, reading ahead of the consumer."""
+def stream(
+    git: Git, oids: Iterable[str], algorithm: str, *, limit: int | None = None
+) -> Iterator[Object | Damaged]:
+    """Yield one answer per object, in order, reading ahead of the consumer.
+
+    What has more than `limit` bytes is answered by `Large`.
+    """
     todo = list(oids)
     done = 0
     while done < len(todo):
-        for answer in _once(git, todo[done:], algorithm):
+        for answer in _once(git, todo[done:], algorithm, limit):
             done += 1
             yield answer
 
 
-def _once(git: Git, oids: list[str], algorithm: str) -> Iterator[Object | Damaged]:
+def _once(git: Git, oids: list[str], algorithm: str, limit: int | None) -> Iterator[Object | Damaged]:
     """Answer until the end, or until git gives up on an object: that one is the last."""
     process = git.popen("cat-file", "--batch", "--buffer", quiet=True)
     stdin, stdout = pipes(process)
@@ -88,9 +103,9 @@ def _once(git: Git, oids: list[str], algorithm: str) -> Iterator[Object | Damage
     feeder.start()
     try:
         for oid in oids:
-            answer = receive(stdout, oid, algorithm) or Damaged(oid=oid, why="missing")
+            answer = receive(stdout, oid, algorithm, limit) or Damaged(oid=oid, why="missing")
             yield answer
-            if isinstance(answer, Damaged) and answer.why != "missing":
+            if isinstance(answer, Damaged) and answer.why not in {"missing", TOO_LARGE}:
                 return
     finally:
         process.kill()
@@ -107,7 +122,9 @@ def _feed(stdin: IO[bytes], oids: list[str]) -> None:
         pass  # the consumer stopped early, or git died: the reading side says which
 
 
-def receive(stdout: IO[bytes], asked: str, algorithm: str) -> Object | Damaged | None:
+def receive(
+    stdout: IO[bytes], asked: str, algorithm: str, limit: int | None = None
+) -> Object | Damaged | None:
     """Read one answer of `cat-file --batch` and check it."""
     header = stdout.readline()
     words = header.decode("utf-8", "replace").split()
@@ -116,6 +133,8 @@ def receive(stdout: IO[bytes], asked: str, algorithm: str) -> Object | Damaged |
     if len(words) != 3 or not words[2].isdigit():
         return None
     oid, kind, size = words[0], words[1], int(words[2])
+    if limit is not None and size > limit:
+        return _pass_over(stdout, Large(oid=oid, why=TOO_LARGE, kind=kind, size=size))
     data = stdout.read(size + 1)
     if len(data) != size + 1:
         return Damaged(oid=oid, why="cut short")
@@ -123,6 +142,13 @@ def receive(stdout: IO[bytes], asked: str, algorithm: str) -> Object | Damaged |
     if gitobject.identify(kind, data, algorithm) != oid:
         return Damaged(oid=oid, why="its bytes do not hash to its name")
     return Object(oid=oid, kind=kind, data=data)
+
+
+def _pass_over(stdout: IO[bytes], found: Large) -> Damaged:
+    left = found.size + 1
+    while left and (chunk := stdout.read(min(left, _CHUNK))):
+        left -= len(chunk)
+    return Damaged(oid=found.oid, why="cut short") if left else found
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

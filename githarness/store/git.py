@@ -125,12 +125,20 @@ def resolve(search: str) -> str:
     A relative folder on PATH would let the directory a person stands in choose
     the program.
     """
-    for folder in search.split(os.pathsep):
-        candidate = Path(folder, "git")
-        if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
-            return str(candidate)
+    found = on_path("git", search)
+    if found is not None:
+        return found
     floor = ".".join(map(str, FLOOR))
     raise MissingError("git is not on the PATH", hint=f"install git {floor} or newer")
+
+
+def on_path(name: str, search: str) -> str | None:
+    """Find a program in the absolute folders of a search path; None when it is in none."""
+    for folder in search.split(os.pathsep):
+        candidate = Path(folder, name)
+        if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
+            return str(candidate)
+    return None
 
 
 @functools.cache

@@ -31,6 +31,12 @@ ATTRIBUTES = ".gitattributes"
 # No conversion may stand between the bytes of a digest and a work tree.
 ATTRIBUTES_TEXT = b"* -text -ident -filter -working-tree-encoding\n"
 
+# On main. Knobs, overlay and tools are named by what they hold, so they are spelled
+# where that is known.
+HARNESS = "harness.toml"
+MUTATIONS = "mutations"
+DECISIONS = "decisions"
+
 # Files beside git's own in the folder of the store.
 WRITE_LOCK = "githarness.lock"
 TIDY_LOCK = "githarness-tidy.lock"
@@ -38,6 +44,7 @@ TIDY_LOCK = "githarness-tidy.lock"
 _HEX64 = re.compile("[0-9a-f]{64}")
 _HEX32 = re.compile("[0-9a-f]{32}")
 _PREFIX = re.compile("[0-9a-f]{1,64}")
+_LEDGER_TAG = re.compile(f"{LEDGER}(decision|policy)/[0-9a-f]{{64}}/[0-9a-f]{{32}}")
 _SAFE_PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 
 
@@ -76,6 +83,42 @@ def purged(digest: str) -> str:
     return _fan(PURGED, _digest(digest), "")
 
 
+def mutation(digest: str) -> str:
+    """Return the path on main of the mutation document whose bytes have this SHA-256."""
+    return f"{MUTATIONS}/{_digest(digest)}.json"
+
+
+def decision(fingerprint: str, entry: str) -> str:
+    """Return the path on main of the bytes of a decision's tag; `entry` is the entry's id."""
+    return f"{DECISIONS}/{_digest(fingerprint)}/{_entry(entry)}"
+
+
+def proposal_ref(fingerprint: str) -> str:
+    """Return the branch of the proposal of the mutation with this fingerprint."""
+    return f"{PROPOSALS}{_digest(fingerprint)}"
+
+
+def proposal_of(ref: str) -> str | None:
+    """Return the fingerprint that a branch is the proposal of; None for any other ref."""
+    name = ref.removeprefix(PROPOSALS)
+    return name if ref.startswith(PROPOSALS) and _HEX64.fullmatch(name) else None
+
+
+def decision_tag(fingerprint: str, entry: str) -> str:
+    """Return the ref of a decision on the mutation with this fingerprint."""
+    return f"{LEDGER}decision/{_digest(fingerprint)}/{_entry(entry)}"
+
+
+def policy_tag(digest: str, entry: str) -> str:
+    """Return the ref of a signature of the policy whose bytes have this SHA-256."""
+    return f"{LEDGER}policy/{_digest(digest)}/{_entry(entry)}"
+
+
+def is_ledger_tag(ref: str) -> bool:
+    """Tell whether `ref` is a name that an entry of the ledger can have."""
+    return _LEDGER_TAG.fullmatch(ref) is not None
+
+
 def stem(path: str) -> str:
     """Return the hex name a path ends in, without its extension."""
     return path.rsplit("/", 1)[-1].split(".", 1)[0]
@@ -107,6 +150,12 @@ def _digest(text: str) -> str:
 def _id(text: str) -> str:
     if _HEX32.fullmatch(text) is None:
         raise UsageError(f"not an id of 32 hex digits: {text[:80]!r}", hint="see githarness log")
+    return text
+
+
+def _entry(text: str) -> str:
+    if _HEX32.fullmatch(text) is None:
+        raise UsageError(f"not an id of an entry of the ledger: {text[:80]!r}")
     return text
 
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-import msgspec
-
 from githarness import canon
 from githarness.errors import CorruptError
 from githarness.store import batch, gitobject, layout, refs
@@ -27,15 +25,6 @@ _TREES_KEPT = 2000
 _LISTING = 1 << 16
 # Folders between an area and its files: aa/bb.
 _FAN_OUT = 2
-
-
-class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """As much of a commit as the store needs."""
-
-    oid: str
-    tree: str
-    parents: tuple[str, ...]
-    time: int
 
 
 class Store:
@@ -64,9 +53,20 @@ class Store:
         """Return the commit a branch is at now; None when there is no such branch."""
         return refs.tip(self.path, ref)
 
-    def commit(self, oid: str) -> Commit:
+    def commit(self, oid: str) -> gitobject.Commit:
         """Read one commit; one that is not there raises CorruptError, since something named it."""
-        return _parse_commit(self._object(oid, "as a commit", "commit"))
+        read = self._object(oid, "as a commit", "commit")
+        found = gitobject.commit(read.oid, read.data)
+        if found is None:
+            self._corrupt(Damaged(oid=oid, why="it does not read as a commit"), "as a commit")
+        return found
+
+    def get(self, oid: str, kind: str, path: str = "") -> Object:
+        """Read one object of a kind; `path` says in the error where it was to stand.
+
+        One that is not there, damaged or of another kind raises CorruptError.
+        """
+        return self._object(oid, path, kind)
 
     def last_commit_time(self) -> int | None:
         """Return when something was last recorded, in seconds; None for never."""
@@ -199,17 +199,6 @@ class Store:
             f"see what else is: git --git-dir={self.path} fsck --full; then record the source again, "
             "or restore the store from a copy"
         )
-
-
-def _parse_commit(found: Object) -> Commit:
-    head = found.data.split(b"\n\n", 1)[0].decode("utf-8", "replace").split("\n")
-    words = [line.split(" ") for line in head]
-    return Commit(
-        oid=found.oid,
-        tree=next(line[1] for line in words if line[0] == "tree"),
-        parents=tuple(line[1] for line in words if line[0] == "parent"),
-        time=next(int(line[-2]) for line in words if line[0] == "committer"),
-    )
 
 
 def _listed(line: bytes) -> tuple[str, str]:

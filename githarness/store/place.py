@@ -11,3 +11,8 @@ import platformdirs
 def default() -> Path:
     """Return the path of the store of this user."""
     return platformdirs.user_data_path("githarness") / "store.git"
+
+
+def config() -> Path:
+    """Return the folder of this user's configuration, where trust is pinned."""
+    return platformdirs.user_config_path("githarness")

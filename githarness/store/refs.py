@@ -6,12 +6,18 @@ and is packed twice within a second is read as it was (seen with two writers bes
 `git pack-refs`). The decision: two small files are read afresh each time. Loose first,
 then packed: git writes the packed file before it removes the loose one.
 
+Many at once are `listed` by a process of their own, which remembers nothing.
+
 What it does not do: it moves nothing, follows no symbolic ref, and does not know
 reftables; a store is made without them.
 """
 
+import hashlib
+import os
 import re
 from pathlib import Path
+
+from githarness.store.git import Git
 
 _OID = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64})\n?")
 _NAME = re.compile(r"refs(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
@@ -23,6 +29,35 @@ def tip(git_dir: Path, ref: str) -> str | None:
         return None
     # Packed and unpacked again between two looks: the second loose look sees it.
     return _loose(git_dir / ref) or _packed(git_dir / "packed-refs", ref) or _loose(git_dir / ref)
+
+
+def listed(git: Git, prefix: str) -> list[tuple[str, str]]:
+    """Return name and object id of every ref below `prefix`, in order of name.
+
+    No object is opened, so that one that is missing or huge cannot stop the list.
+    """
+    out = git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix)
+    lines = (line.partition(" ") for line in out.decode("utf-8", "surrogateescape").splitlines())
+    return [(name, oid) for oid, _, name in lines]
+
+
+def fingerprint(git_dir: Path, prefix: str) -> str:
+    """Digest where every ref below `prefix` is, from the files alone: no process, no object.
+
+    Equal means that nothing moved; packing refs may change it without a move.
+    """
+    found = hashlib.sha256()
+    try:
+        packed = (git_dir / "packed-refs").read_bytes()
+    except FileNotFoundError:
+        packed = b""
+    found.update(b"".join(line for line in packed.splitlines(True) if prefix.encode() in line))
+    for folder, folders, names in os.walk(git_dir / prefix):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(folder, name)
+            found.update(os.fsencode(path) + b"\0" + (path.read_bytes() if path.is_file() else b""))
+    return found.hexdigest()
 
 
 def _loose(path: Path) -> str | None:

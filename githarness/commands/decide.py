@@ -1,0 +1,160 @@
+"""review, approve, reject: what a person reads, and one signed decision on exactly that.
+
+What it closes: a signature over something else than what the screen showed. The
+decision: the proposal is read once, rendered once, and the digest of that text goes
+into the signed payload; our own tag is verified in process before its ref is made.
+What this does not do: it reads no private key, and it lands nothing.
+"""
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from githarness import canon
+from githarness.commands import governed
+from githarness.commands.governed import Harness, Proposal
+from githarness.errors import OK, RefusedError, UsageError
+from githarness.govern import keys, payload, tag
+from githarness.govern import policy as policies
+from githarness.govern.payload import Base, Decision, Verdict
+from githarness.govern.void import VoidError
+from githarness.render import review as rendering
+from githarness.store import signing, tags
+from githarness.store.objects import Store
+
+_NONCE = 16
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    """What is shown: `digest` is of `text`; standing and its reasons stand outside it."""
+
+    id: str
+    digest: str
+    standing: str
+    reasons: tuple[str, ...]
+    text: str
+
+    @property
+    def exit_code(self) -> int:
+        """Always 0: what cannot be shown is raised."""
+        return OK
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision as it was signed, and where the proposal stands now."""
+
+    id: str
+    decision: str
+    tag: str
+    standing: str
+    reasons: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """Always 0: a refusal is raised."""
+        return OK
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One proposal, read once: what is signed is this and nothing read later."""
+
+    harness: Harness
+    proposal: Proposal
+    review: Review
+
+
+def read(store: Store, config: Path, prefix: str) -> Reading:
+    """Read and render one proposal."""
+    harness = governed.load(store, config)
+    one = governed.proposal(store, prefix)
+    text = rendering.text(one.document, one.commit, harness.state, harness.policy)
+    standing = governed.stands(harness, one)
+    return Reading(
+        harness=harness,
+        proposal=one,
+        review=Review(
+            id=one.id,
+            digest=canon.sha256(text.encode()),
+            standing=standing.verdict,
+            reasons=standing.reasons,
+            text=text,
+        ),
+    )
+
+
+def decide(
+    reading: Reading,
+    decision: Verdict,
+    *,
+    key: Path,
+    reason: str = "",
+    expires: int = 0,
+    supersede: bool = False,
+    now: int,
+    env: Mapping[str, str],
+    config: Path,
+) -> Decided:
+    """Sign a decision on what was read, verify it, and keep it as a tag."""
+    harness, one = reading.harness, reading.proposal
+    ledger, policy, _ = governed.require(harness)
+    if ledger.problems:
+        raise RefusedError(
+            f"the ledger has a problem, so nothing may be decided: {ledger.problems[0].message}",
+            hint="githarness verify",
+        )
+    own = keys.parse(signing.public_key(key, env=env))
+    principal = policy.holders().get(own.fingerprint)
+    if principal is None:
+        raise RefusedError(
+            f"{own.fingerprint} is no key of the policy, so its word would not count",
+            hint="githarness policy show lists the keys; githarness policy add NAME KEYFILE",
+        )
+    fault = payload.reason_fault(reason)
+    if fault is not None:
+        raise UsageError(f"the reason {fault}", hint="--reason takes one line of plain text")
+    asked = governed.question(one, harness.state)
+    earlier = [found.id for found, said in ledger.decisions(one.id) if said.principal == principal]
+    words = Decision(
+        ledger=ledger.id,
+        policy=policies.digest(policy),
+        prev=ledger.heads,
+        decision=decision,
+        mutation=one.id,
+        document=one.digest,
+        base=Base(commit=harness.tip, state=asked.base),
+        result=asked.result,
+        target=payload.MAIN,
+        principal=principal,
+        key=own.fingerprint,
+        display=reading.review.digest,
+        supersedes=tuple(earlier) if supersede else (),
+        issued=now,
+        expires=expires,
+        nonce=secrets.token_hex(_NONCE),
+        reason=reason,
+    )
+    ref = sign(harness.store, one.commit, words, key=key, now=now, env=env)
+    after = governed.load(harness.store, config)
+    governed.remember(after, config)
+    standing = governed.stands(after, one)
+    return Decided(id=one.id, decision=decision, tag=ref, standing=standing.verdict, reasons=standing.reasons)
+
+
+def sign(
+    store: Store, target: str, words: payload.Payload, *, key: Path, now: int, env: Mapping[str, str]
+) -> str:
+    """Sign a payload, check the finished tag as a stranger would, and create its ref."""
+    unsigned = tag.unsigned(target, words, now)
+    try:
+        data = tag.assemble(unsigned, signing.sign(key, unsigned, env=env))
+        ref = tag.ref_of(words)
+        tag.parse(ref, data)
+    except VoidError as error:
+        raise RefusedError(
+            f"the signature that {key} made does not verify: {error.reason}",
+            hint="ssh-keygen -Y sign must use an ed25519 or ecdsa-p256 key of the policy",
+        ) from error
+    tags.create(store, ref, data)
+    return ref

@@ -1,0 +1,226 @@
+"""policy and trust: who may decide what, signed by those who may say so; and what is pinned.
+
+What it closes: a list of signers that its own subjects can edit. The decision: every
+version is a document that the root approvers of the old and of the new one sign; the
+first one's digest is the ledger id, pinned in the user's own configuration. What this
+does not do: it reads no configuration of the store.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from githarness.commands import decide, governed
+from githarness.commands.governed import Harness
+from githarness.errors import NO, OK, UNKNOWN, MissingError, RefusedError, UsageError
+from githarness.govern import keys, succession
+from githarness.govern import ledger as ledgers
+from githarness.govern import policy as policies
+from githarness.govern.payload import PolicySignature
+from githarness.govern.policy import Policy
+from githarness.govern.succession import Place
+from githarness.govern.void import VoidError
+from githarness.store import layout, signing, tags, trust
+from githarness.store import main as branch
+from githarness.store.objects import Store
+from githarness.store.trust import Pin
+
+_NONCE = 16
+
+
+class Signer(msgspec.Struct, frozen=True, kw_only=True):
+    """With what is signed, and when."""
+
+    key: Path
+    now: int
+    env: Mapping[str, str]
+    config: Path
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A policy, and whether it is in force: a next version waits for its root approvers."""
+
+    ledger: str | None
+    policy: dict[str, Any] | None
+    digest: str | None
+    in_force: bool
+    tag: str | None = None
+    note: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 in force, 1 signed and still waiting for others."""
+        return OK if self.in_force else NO
+
+
+class Trusted(msgspec.Struct, frozen=True, kw_only=True):
+    """What is pinned for the store, and what could be: ledger ids with their keys."""
+
+    store: str
+    ledger: str | None
+    candidates: dict[str, dict[str, list[str]]]
+    note: str
+
+    @property
+    def exit_code(self) -> int:
+        """0 pinned, 4 nothing is."""
+        return OK if self.ledger is not None else UNKNOWN
+
+
+def begin(store: Store, principal: str, signer: Signer) -> Result:
+    """Make and sign the first policy, and pin the ledger that it begins."""
+    if trust.read(signer.config, store.path) is not None:
+        raise RefusedError("this store has a pinned ledger already", hint="githarness policy show")
+    key = signing.public_key(signer.key, env=signer.env)
+    place = Place(branch.tip(store), secrets.token_hex(_NONCE))
+    policy = succession.first(principal, succession.read_key(key), place)
+    ref = _publish(store, policy, policies.digest(policy), principal, (), signer)
+    pin(store, policies.digest(policy), signer.config)
+    harness = governed.load(store, signer.config)
+    governed.remember(harness, signer.config)
+    return _result(harness, policy, ref)
+
+
+def change(store: Store, made: Callable[[Policy, Place], Policy], signer: Signer) -> Result:
+    """Make the next version by `made` from the one in force, and sign it."""
+    harness = governed.load(store, signer.config)
+    ledger, policy, _ = governed.require(harness)
+    after = made(policy, Place(harness.tip, secrets.token_hex(_NONCE)))
+    return _sign(harness, after, ledger.heads, signer)
+
+
+def cosign(store: Store, prefix: str, signer: Signer) -> Result:
+    """Sign a next version that somebody else made."""
+    harness = governed.load(store, signer.config)
+    ledger, policy, _ = governed.require(harness)
+    offered = _offered(harness, policy)
+    found = [one for digest, one in offered.items() if digest.startswith(prefix)]
+    if len(found) != 1:
+        known = ", ".join(digest[:12] for digest in offered) or "none"
+        raise MissingError(f"{len(found)} next versions begin with {prefix[:64]}", hint=f"waiting: {known}")
+    return _sign(harness, found[0], ledger.heads, signer)
+
+
+def _offered(harness: Harness, policy: Policy) -> dict[str, Policy]:
+    """Return the next versions that somebody signed, by digest."""
+    found = {}
+    for ref in harness.refs:
+        digest = ref.removeprefix(f"{layout.LEDGER}policy/").split("/")[0]
+        if not ref.startswith(f"{layout.LEDGER}policy/") or digest in found:
+            continue
+        one = _document(harness, ref, digest)
+        if one is not None and one.prev_policy == policies.digest(policy):
+            found[digest] = one
+    return found
+
+
+def _document(harness: Harness, ref: str, digest: str) -> Policy | None:
+    data = harness.refs[ref].data or b""
+    target = data.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
+    raw = harness.blob(target)
+    try:
+        one = None if raw is None else policies.decode(raw)
+    except VoidError:
+        return None
+    return one if one is not None and policies.digest(one) == digest else None
+
+
+def _sign(harness: Harness, after: Policy, heads: tuple[str, ...], signer: Signer) -> Result:
+    own = keys.parse(signing.public_key(signer.key, env=signer.env)).fingerprint
+    _, policy, _ = governed.require(harness)
+    principal = after.holders().get(own) or policy.holders().get(own)
+    if principal is None:
+        raise RefusedError(f"{own} is no key of the policy", hint="githarness policy show")
+    ledger = harness.pin.ledger if harness.pin is not None else ""
+    ref = _publish(harness.store, after, ledger, principal, heads, signer)
+    read = governed.load(harness.store, signer.config)
+    governed.remember(read, signer.config)
+    return _result(read, after, ref)
+
+
+def _publish(
+    store: Store, policy: Policy, ledger: str, principal: str, heads: tuple[str, ...], signer: Signer
+) -> str:
+    target = tags.put_blob(store, policies.encode(policy))
+    own = keys.parse(signing.public_key(signer.key, env=signer.env)).fingerprint
+    words = PolicySignature(
+        ledger=ledger,
+        policy=policies.digest(policy),
+        prev=heads,
+        principal=principal,
+        key=own,
+        nonce=secrets.token_hex(_NONCE),
+    )
+    return decide.sign(store, target, words, key=signer.key, now=signer.now, env=signer.env)
+
+
+def _result(harness: Harness, policy: Policy, ref: str | None) -> Result:
+    digest = policies.digest(policy)
+    in_force = harness.policy is not None and policies.digest(harness.policy) == digest
+    root = policy.root
+    note = (
+        ""
+        if in_force
+        else (
+            f"signed, and waiting: the root thresholds of both versions must agree "
+            f"({root.threshold} of {', '.join(root.approvers)}); githarness policy sign {digest[:12]}"
+        )
+    )
+    return Result(
+        ledger=harness.pin.ledger if harness.pin is not None else None,
+        policy=policy.model_dump(mode="json"),
+        digest=digest,
+        in_force=in_force,
+        tag=ref,
+        note=note,
+    )
+
+
+def show(store: Store, config: Path) -> Result:
+    """Return the policy in force."""
+    harness = governed.load(store, config)
+    _, policy, _ = governed.require(harness)
+    waiting = [digest[:12] for digest in _offered(harness, policy)]
+    found = _result(harness, policy, None)
+    note = f"next versions wait for signatures: {', '.join(waiting)}" if waiting else ""
+    return msgspec.structs.replace(found, note=note)
+
+
+def signers(store: Store, config: Path) -> str:
+    """Return the allowed-signers file of the policy in force; it is never an input of ours."""
+    _, policy, _ = governed.require(governed.load(store, config))
+    return policies.allowed_signers(policy)
+
+
+def pin(store: Store, ledger: str, config: Path) -> None:
+    """Hold the store to a ledger from here on; what was remembered of another one is dropped."""
+    trust.update(config, store.path, lambda old: old if old and old.ledger == ledger else Pin(ledger=ledger))
+
+
+def trusted(store: Store, config: Path, prefix: str | None) -> Trusted:
+    """Pin the ledger whose id begins with `prefix`, or say what is pinned. Nothing is verified."""
+    harness = governed.load(store, config)
+    roots = ledgers.roots(harness.refs, blob=harness.blob)
+    candidates = {
+        digest: {name: [keys.parse(one).fingerprint for one in held] for name, held in policy.keys.items()}
+        for digest, policy in roots.items()
+    }
+    pinned = harness.pin.ledger if harness.pin is not None else None
+    note = ""
+    if prefix is not None:
+        found = [digest for digest in roots if digest.startswith(prefix)]
+        if not layout.is_prefix(prefix) or len(prefix) < governed.MIN_PREFIX:
+            raise UsageError(f"not a ledger id: {prefix[:64]}", hint="githarness trust")
+        if len(found) != 1:
+            raise MissingError(
+                f"{len(found)} ledgers here have an id that begins with {prefix}", hint="githarness trust"
+            )
+        pinned = found[0]
+        pin(store, pinned, config)
+        note = "pinned, and not verified by that: githarness verify"
+    elif pinned is None and roots:
+        note = "compare the id with what its owner tells you, then: githarness trust ID"
+    return Trusted(store=str(store.path), ledger=pinned, candidates=candidates, note=note)

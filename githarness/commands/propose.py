@@ -1,0 +1,281 @@
+"""propose: a change of the harness as one reviewable commit, from whoever thought of it.
+
+What it closes: a change that is made in place has no reason, no falsifier and no way
+back. The decision: evidence, a model's reply and a person's words all end in the same
+typed document on a branch of its own; nothing lands. What this does not do: it decides
+nothing, and it never proposes again what is on file.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from githarness import canon
+from githarness.commands import gather, governed
+from githarness.commands.governed import Harness
+from githarness.drive import ask as asking
+from githarness.errors import NO, OK, HarnessError, RefusedError, UsageError
+from githarness.govern import keys
+from githarness.govern.void import VoidError
+from githarness.measure import evidence, interventions
+from githarness.measure.corpus import Corpus
+from githarness.measure.metrics import Metric
+from githarness.propose import bridge, change, mutation, patch, reply
+from githarness.propose import ask as questions
+from githarness.propose import files as state_files
+from githarness.propose.mutation import Cited, Draft
+from githarness.propose.patch import Patch
+from githarness.propose.reply import Declined, Malformed
+from githarness.propose.state import State
+from githarness.store import layout, proposals, signing
+from githarness.store.derived import Derived
+from githarness.store.objects import Store
+
+_EVIDENCE_COUNTERS = ("runs", "tool_calls", "tool_errors", "tool_denied", "ended_on_failed_call", "cut_short")
+
+
+class ByHand(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person asked for on the command line; at least one of the changes."""
+
+    set: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
+    guidance: str | None = None
+    drop_guidance: str | None = None
+    describe: tuple[str, str] | None = None
+    undescribe: str | None = None
+    declare: Path | None = None
+    metric: str | None = None
+    rationale: str = ""
+
+
+class Filed(msgspec.Struct, frozen=True, kw_only=True):
+    """One proposal; `created` is False when the same change was on file already."""
+
+    id: str
+    component: str
+    needs_person: bool
+    standing: str
+    branch: str
+    commit: str
+    created: bool
+    summary: str
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was not proposed, and why."""
+
+    reason: str
+    hint: str = ""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What was filed, refused and left to a person."""
+
+    proposals: tuple[Filed, ...]
+    refused: tuple[Refused, ...]
+    deferred: tuple[Refused, ...]
+    note: str
+
+    @property
+    def exit_code(self) -> int:
+        """1 when everything was refused; proposing nothing is a legitimate answer."""
+        return NO if self.refused and not self.proposals else OK
+
+
+class Proposer:
+    """Files drafts on the state in force; `key` names who proposes, if the policy knows it."""
+
+    def __init__(self, harness: Harness, who: str, now: int) -> None:
+        self._harness = harness
+        self._who = who
+        self._now = now
+        self.filed: list[Filed] = []
+        self.refused: list[Refused] = []
+
+    def file(self, draft: Draft, cited: Cited | None, *, again: bool = False) -> None:
+        """File one draft, or list why not."""
+        try:
+            self.filed.append(self._file(draft, cited, again))
+        except RefusedError as error:
+            self.refused.append(Refused(reason=error.message, hint=error.hint))
+
+    def _file(self, draft: Draft, cited: Cited | None, again: bool) -> Filed:
+        harness = self._harness
+        of = harness.state
+        document = mutation.build(draft, of, commit=harness.tip, proposer=self._who, evidence=cited)
+        data = mutation.encode(document)
+        name = mutation.fingerprint(document)
+        writes = {layout.mutation(canon.sha256(data)): data}
+        removes: list[str] = []
+        if document.patch.design is None:
+            before, after = state_files.files(of), state_files.files(patch.apply(document.patch, of))
+            writes |= {path: new for path, new in after.items() if before.get(path) != new}
+            removes = [path for path in before if path not in after]
+        filed = proposals.file(
+            harness.store, name, base=harness.tip, writes=writes, removes=removes,
+            message=_message(document, name), now=self._now, replace=again,
+        )  # fmt: skip
+        one = governed.read(harness.store, name, filed.commit)
+        return Filed(
+            id=name,
+            component=one.document.contract.component,
+            needs_person=mutation.needs_person(one.document, of.declaration),
+            standing=governed.stands(harness, one).verdict,
+            branch=layout.proposal_ref(name),
+            commit=filed.commit,
+            created=filed.created,
+            summary="; ".join(patch.summary(one.document.patch)),
+        )
+
+
+def _message(document: mutation.Mutation, name: str) -> str:
+    head = f"propose: {'; '.join(patch.summary(document.patch))}"
+    return f"{head[:200]}\n\nMutation: {name}\nComponent: {document.contract.component}\n"
+
+
+def by_hand(
+    store: Store, config: Path, words: ByHand, key: str | None, who: Callable[..., str], now: int
+) -> Result:
+    """Propose what a person wrote."""
+    harness = governed.load(store, config)
+    proposer = Proposer(harness, who(harness, key), now)
+    patches = _patches(words, harness.state)
+    if words.metric is None:
+        raise UsageError("a proposal predicts one metric that will fall", hint=f"--metric {'|'.join(Metric)}")
+    for one in patches:
+        draft = Draft(patch=one, metric=Metric(words.metric), rationale=words.rationale, source="hand")
+        proposer.file(draft, None)
+    return _result(proposer)
+
+
+def _patches(words: ByHand, of: State) -> list[Patch]:
+    declaration = of.declaration
+    found = [change.setting([one], declaration) for one in words.set]
+    found += [change.unsetting([one]) for one in words.unset]
+    if words.guidance is not None:
+        found.append(change.guidance(words.guidance))
+    if words.drop_guidance is not None:
+        found.append(change.drop(words.drop_guidance, of))
+    if words.describe is not None:
+        found.append(change.describe(*words.describe))
+    if words.undescribe is not None:
+        found.append(change.undescribe(words.undescribe))
+    if words.declare is not None:
+        found.append(change.declare(words.declare.read_text(encoding="utf-8")))
+    if not found:
+        raise UsageError("nothing to propose", hint="githarness propose --help")
+    return found
+
+
+def from_evidence(
+    store: Store, config: Path, corpus: Corpus, derived: Derived, who: Callable[..., str], now: int
+) -> Result:
+    """Propose what recurring trouble in one model's runs calls for, by the bridge's closed rules."""
+    harness = governed.load(store, config)
+    proposer = Proposer(harness, who(harness, None), now)
+    chosen = corpus.main_model()
+    part = corpus.by_model().get(chosen)
+    found = interventions.diagnose(gather.signs(store, part, derived))
+    bridged = bridge.bridge(found, harness.state)
+    cited = _cited(chosen, corpus)
+    for draft in bridged.drafts:
+        proposer.file(draft, cited)
+    deferred = tuple(
+        Refused(reason=f"{one.intervention.recurring}: {one.reason}") for one in bridged.deferred
+    )
+    return _result(proposer, deferred, bridged.note)
+
+
+def _cited(model: str | None, corpus: Corpus) -> Cited:
+    """Name what was counted: the recordings of the rows, and the numbers of the brief."""
+    part = corpus.by_model().get(model)
+    rows = sorted(row.recording for row in part.rows) if part is not None else []
+    numbers = evidence.of(model, corpus)
+    counters: dict[str, int | None] = {name: getattr(numbers, name) for name in _EVIDENCE_COUNTERS}
+    return Cited(corpus=canon.sha256(canon.encode(rows)), counters=counters)
+
+
+def question(store: Store, config: Path, corpus: Corpus, model: str | None) -> str:
+    """Return exactly what a model is given: role, brief, settings, form."""
+    brief = evidence.brief(evidence.of(model if model is not None else corpus.main_model(), corpus))
+    return questions.question(brief, governed.load(store, config).state)
+
+
+def from_reply(
+    store: Store,
+    config: Path,
+    corpus: Corpus,
+    text: str,
+    sources: Sequence[str],
+    who: Callable[..., str],
+    now: int,
+) -> Result:
+    """Propose what a model's reply says, if it says anything; malformed is refused with the field."""
+    harness = governed.load(store, config)
+    proposer = Proposer(harness, who(harness, None), now)
+    found = reply.parse(text)
+    if isinstance(found, Declined):
+        return _result(proposer, note="the reply proposes nothing, which is an answer")
+    if isinstance(found, Malformed):
+        reason = f"the proposal is malformed: {found.field} {found.reason}"
+        proposer.refused.append(Refused(reason=reason, hint="githarness evidence --for-model shows the form"))
+        return _result(proposer)
+    try:
+        draft = reply.draft(found, harness.state.declaration, sources)
+    except HarnessError as error:
+        proposer.refused.append(Refused(reason=error.message, hint=error.hint))
+        return _result(proposer)
+    proposer.file(draft, _cited(corpus.main_model(), corpus))
+    return _result(proposer)
+
+
+def asked(command: str, words: str) -> str:
+    """Ask a program; return its reply."""
+    return asking.ask(command, words)
+
+
+def again(store: Store, config: Path, prefix: str, who: Callable[..., str], now: int) -> Result:
+    """Propose a change that is on file once more, on what is in force now."""
+    harness = governed.load(store, config)
+    one = governed.proposal(store, prefix)
+    if governed.stands(harness, one).verdict == "rejected":
+        raise RefusedError(
+            f"{one.id[:12]} was rejected, and a reject sticks until its signer takes it back",
+            hint=f"githarness approve {one.id[:12]} --supersede, by the one who rejected it",
+        )
+    document = one.document
+    draft = Draft(
+        patch=document.patch,
+        metric=document.contract.metric,
+        rationale=document.rationale,
+        source="hand",
+        target_failure=document.contract.target_failure,
+        predicted_improvement=document.contract.predicted_improvement,
+        win_share=document.contract.win_share,
+    )
+    proposer = Proposer(harness, who(harness, None), now)
+    proposer.file(draft, document.evidence, again=True)
+    return _result(proposer)
+
+
+def _result(proposer: Proposer, deferred: tuple[Refused, ...] = (), note: str = "") -> Result:
+    return Result(
+        proposals=tuple(proposer.filed), refused=tuple(proposer.refused), deferred=deferred, note=note
+    )
+
+
+def proposer(harness: Harness, key: str | None, *, cwd: Path, home: Path | None, env: dict[str, Any]) -> str:
+    """Name who proposes: the principal whose key is configured; "" when the policy knows none."""
+    policy = harness.policy
+    if policy is None:
+        return ""
+    try:
+        path = signing.find_key(key, cwd=cwd, home=home)
+        if path is None:
+            return ""
+        fingerprint = keys.parse(signing.public_key(path, env=env)).fingerprint
+    except (HarnessError, VoidError):
+        return ""
+    return policy.holders().get(fingerprint, "")

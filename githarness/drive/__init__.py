@@ -1,0 +1,1 @@
+"""Running things: a program that answers a question, later replays and trials."""

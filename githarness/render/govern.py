@@ -1,0 +1,117 @@
+"""The answers of the verbs of governance as text."""
+
+from typing import Any
+
+from githarness.render import escape
+from githarness.render.log import moment
+
+
+def proposed(result: Any) -> str:
+    """Render what was filed, refused and deferred, with the next command."""
+    lines = []
+    for one in result.proposals:
+        state = "proposed" if one.created else "on file"
+        need = "needs a person" if one.needs_person else "bounded numbers only"
+        lines.append(f"{state:<9} {one.id[:12]}  {one.component}  {one.standing}  {need}")
+        lines.append(f"          {escape.line(one.summary)}")
+        lines.append(f"          next: githarness review {one.id[:12]}")
+    for one in result.refused:
+        lines.append(f"refused   {escape.line(one.reason)}")
+        lines += [f"          hint: {escape.line(one.hint)}"] if one.hint else []
+    lines += [f"deferred  {escape.line(one.reason)}" for one in result.deferred]
+    if result.note:
+        lines.append(escape.line(result.note))
+    return "\n".join(lines) or "nothing to propose"
+
+
+def reviewed(result: Any) -> str:
+    """Render a review: exactly its text, then what stands outside it."""
+    lines = [result.text.rstrip("\n"), "", f"digest    {result.digest}", f"standing  {result.standing}"]
+    lines += [f"          {escape.line(one)}" for one in result.reasons]
+    return "\n".join([*lines, "judgement unmeasured"])
+
+
+def decided(result: Any) -> str:
+    """Render a decision and where the proposal stands now."""
+    lines = [f"{result.decision}  {result.id[:12]}  now {result.standing}", f"tag       {result.tag}"]
+    lines += [f"          {escape.line(one)}" for one in result.reasons]
+    follow = {"approved": f"githarness apply {result.id[:12]}"}.get(result.standing)
+    return "\n".join([*lines, *([f"next      {follow}"] if follow else [])])
+
+
+def applied(result: Any) -> str:
+    """Render every list with its reasons."""
+    lines = []
+    for name in ("applied", "pending", "blocked", "stale", "deferred"):
+        for one in getattr(result, name):
+            lines.append(f"{name:<9} {one.id[:12]}  {escape.line(one.reason)}")
+    return "\n".join([*lines, result.note])
+
+
+def rolled_back(result: Any) -> str:
+    """Render what was taken back."""
+    undone = ", ".join(one[:12] for one in result.undone)
+    return f"rolled back {undone} in {result.commit[:12]}\nstate {result.state}"
+
+
+def verified(result: Any) -> str:
+    """Render the answer, then each problem by commit, path and rule."""
+    words = {True: "verified", False: "NOT verified", None: "unknown: no ledger is pinned"}[result.ok]
+    lines = [f"{words}: main at {result.head[:12]}"]
+    if result.ledger:
+        lines.append(f"ledger    {result.ledger}  ({result.decisions} entries)")
+    lines.append(f"state     {result.state or 'unreadable'}")
+    lines.append(f"in force  {', '.join(one[:12] for one in result.in_force) or 'nothing but the defaults'}")
+    for title, found in (("problem", result.problems), ("cured", result.cured), ("void", result.void)):
+        for one in found:
+            where = " ".join(part for part in (one.commit[:12], escape.line(one.path)) if part)
+            lines.append(f"{title:<9} {one.rule}  {where}: {escape.line(one.message)}")
+    if result.hint:
+        lines.append(f"hint: {result.hint}")
+    return "\n".join(lines)
+
+
+def policy(result: Any) -> str:
+    """Render a policy: who holds which key, who may approve what."""
+    if result.policy is None:
+        return "no policy"
+    found = result.policy
+    lines = [
+        f"ledger    {result.ledger}",
+        f"policy    {result.digest}  version {found['version']}  {'in force' if result.in_force else 'waiting'}",
+    ]
+    for name, held in found["keys"].items():
+        lines += [f"key       {escape.line(name)}  {escape.line(one)}" for one in held]
+    root = found["root"]
+    lines.append(f"root      {root['threshold']} of {', '.join(root['approvers'])}")
+    for component, rule in found["rules"].items():
+        own = "own proposals too" if rule["self_approval"] else "not their own"
+        lines.append(f"rule      {component}: {rule['threshold']} of {', '.join(rule['approvers'])}, {own}")
+    lines.append(f"unasked   {', '.join(found['optimistic']) or 'nothing'}")
+    lines += [f"revoked   {one}" for one in found["revoked"]]
+    if result.note:
+        lines.append(escape.line(result.note))
+    return "\n".join(lines)
+
+
+def trusted(result: Any) -> str:
+    """Render what is pinned, and what could be."""
+    lines = [f"store     {escape.line(result.store)}", f"pinned    {result.ledger or 'nothing'}"]
+    for digest, people in result.candidates.items():
+        lines.append(f"ledger    {digest}")
+        for name, held in people.items():
+            lines += [f"          {escape.line(name)}  {one}" for one in held]
+    return "\n".join([*lines, *([result.note] if result.note else [])])
+
+
+def stories(result: Any) -> str:
+    """Render each change with what happened to it."""
+    lines = []
+    for one in result.mutations:
+        state = "in force" if one.in_force else one.standing
+        lines.append(f"{one.id[:12]}  {state:<9} {one.component}  {escape.line(one.summary)}")
+        for event in one.events:
+            when = "" if event.when is None else f"  {moment(event.when)}"
+            lines.append(f"    {event.what:<11} {escape.line(event.who)}{when}  {event.where[-40:]}")
+    lines += [f"unreadable  {escape.line(one)}" for one in result.unreadable]
+    return "\n".join([*lines, f"{len(result.mutations)} mutation(s)"])
