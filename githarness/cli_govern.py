@@ -148,11 +148,16 @@ def decision(word: str, help_text: str) -> click.Command:
         module = load("commands.decide")
         with call.store() as store:
             reading = module.read(store, config(), id)
-            _shown(call, reading.review, digest, key)
+            _shown(reading.review, digest, key)
             result = module.decide(
-                reading, word, key=signing_key(key), now=int(time.time()), env=dict(os.environ), config=config(),
+                reading,
+                word,
+                key=signing_key(key),
+                now=int(time.time()),
+                env=dict(os.environ),
+                config=config(),
                 **given,
-            )  # fmt: skip
+            )
         call.answer(word, result, lambda: load("render.govern").decided(result))
 
     decide.__name__, decide.__doc__ = word, help_text
@@ -173,7 +178,7 @@ def decision(word: str, help_text: str) -> click.Command:
     return verb("Exit codes: 0 signed; 1 refused; 2 usage; 3 could not.", f"githarness {word} 4f2a")(decide)
 
 
-def _shown(call: Invocation, review: Any, digest: str | None, key: str | None) -> None:
+def _shown(review: Any, digest: str | None, key: str | None) -> None:
     """See to it that a person has read what is signed: on this terminal, or by its digest."""
     if digest is not None:
         if digest != review.digest:

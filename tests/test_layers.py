@@ -75,7 +75,7 @@ def test_nothing_imports_upwards(path):
     for name in imported(path):
         if name.startswith("githarness."):
             target = name.split(".")[1]
-            target = "(root)" if target.startswith("__") else target
+            target = "(root)" if target.startswith("__") else "cli" if target.startswith("cli") else target
             assert target in ALLOWED[here], f"{here} may not import {name}"
 
 
@@ -105,7 +105,7 @@ def test_formats_are_strangers_to_each_other():
 
 
 def test_commands_are_strangers_to_each_other():
-    no_verbs = {"inputs", "gather"}  # what a person named, and the corpus it is taken from
+    no_verbs = {"inputs", "gather", "governed"}  # what several verbs read the same way
     for path in (PACKAGE / "commands").glob("*.py"):
         siblings = {n.split(".")[2] for n in imported(path) if n.startswith("githarness.commands.")}
         assert siblings <= no_verbs, f"{path.stem} imports {siblings}"

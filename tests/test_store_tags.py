@@ -184,6 +184,23 @@ def test_a_ref_to_nothing_is_listed_with_the_id_that_is_missing(tmp_path):
     assert second.kind == "tag"
 
 
+@pytest.mark.parametrize("text", ["", "db61", "ref: refs/heads/nothing\n"])
+def test_a_ref_that_cannot_be_read_is_listed_and_never_passed_over(tmp_path, text):
+    path = made(tmp_path)
+    create(path, REF, unsigned(REF, head(path)))
+    (path / REF).write_text(text)
+    assert every(path).entries == (
+        Entry(ref=REF, oid="", kind="unknown", data=None, fault="the ref cannot be read"),
+    )
+
+
+def test_a_lock_beside_a_ref_is_no_ref(tmp_path):
+    path = made(tmp_path)
+    create(path, REF, unsigned(REF, head(path)))
+    (path / f"{REF}.lock").touch()
+    assert [entry.ref for entry in every(path).entries] == [REF]
+
+
 def test_a_substituted_tag_is_a_fault_and_never_bytes(tmp_path):
     path = made(tmp_path)
     bodies = [unsigned(REF, head(path)) + more for more in (b"", b"forged\n")]

@@ -16,12 +16,11 @@ from githarness import canon
 from githarness.commands import governed
 from githarness.commands.governed import Harness, Proposal
 from githarness.errors import OK, RefusedError, UsageError
-from githarness.govern import keys, payload, tag
+from githarness.govern import keys, payload
 from githarness.govern import policy as policies
 from githarness.govern.payload import Base, Decision, Verdict
-from githarness.govern.void import VoidError
 from githarness.render import review as rendering
-from githarness.store import signing, tags
+from githarness.store import signing
 from githarness.store.objects import Store
 
 _NONCE = 16
@@ -119,7 +118,7 @@ def decide(
     words = Decision(
         ledger=ledger.id,
         policy=policies.digest(policy),
-        prev=ledger.heads,
+        prev=ledger.prev,
         decision=decision,
         mutation=one.id,
         document=one.digest,
@@ -135,26 +134,8 @@ def decide(
         nonce=secrets.token_hex(_NONCE),
         reason=reason,
     )
-    ref = sign(harness.store, one.commit, words, key=key, now=now, env=env)
+    ref = governed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
     after = governed.load(harness.store, config)
     governed.remember(after, config)
     standing = governed.stands(after, one)
     return Decided(id=one.id, decision=decision, tag=ref, standing=standing.verdict, reasons=standing.reasons)
-
-
-def sign(
-    store: Store, target: str, words: payload.Payload, *, key: Path, now: int, env: Mapping[str, str]
-) -> str:
-    """Sign a payload, check the finished tag as a stranger would, and create its ref."""
-    unsigned = tag.unsigned(target, words, now)
-    try:
-        data = tag.assemble(unsigned, signing.sign(key, unsigned, env=env))
-        ref = tag.ref_of(words)
-        tag.parse(ref, data)
-    except VoidError as error:
-        raise RefusedError(
-            f"the signature that {key} made does not verify: {error.reason}",
-            hint="ssh-keygen -Y sign must use an ed25519 or ecdsa-p256 key of the policy",
-        ) from error
-    tags.create(store, ref, data)
-    return ref

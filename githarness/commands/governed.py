@@ -6,14 +6,22 @@ from object bytes, the pinned ledger id and the pinned heads. What this does not
 is no verb, and it changes nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from githarness import canon
-from githarness.errors import CorruptError, HarnessError, MissingError, UnreadableError, UsageError
+from githarness.errors import (
+    CorruptError,
+    HarnessError,
+    MissingError,
+    RefusedError,
+    UnreadableError,
+    UsageError,
+)
 from githarness.govern import ledger as ledgers
+from githarness.govern import payload, tag
 from githarness.govern import replay as replays
 from githarness.govern.history import Step
 from githarness.govern.ledger import Ledger
@@ -22,14 +30,14 @@ from githarness.govern.reading import Found
 from githarness.govern.replay import Verdict
 from githarness.govern.standing import Question, Standing, standing
 from githarness.govern.tag import ON_MAIN
-from githarness.govern.void import Problem
+from githarness.govern.void import Problem, VoidError
 from githarness.propose import files as state_files
 from githarness.propose import mutation as mutations
 from githarness.propose import patch as patches
 from githarness.propose import state as states
 from githarness.propose.mutation import Mutation
 from githarness.propose.state import State
-from githarness.store import history, layout, proposals, tags, trust
+from githarness.store import history, layout, proposals, signing, tags, trust
 from githarness.store import main as branch
 from githarness.store.objects import Store
 from githarness.store.trust import Pin
@@ -237,3 +245,21 @@ def remember(harness: Harness, config: Path) -> None:
         return msgspec.structs.replace(pin, heads=ledger.heads, main=harness.tip)
 
     trust.update(config, harness.store.path, newer)
+
+
+def sign(
+    store: Store, target: str, words: payload.Payload, *, key: Path, now: int, env: Mapping[str, str]
+) -> str:
+    """Sign a payload, check the finished tag as a stranger would, and create its ref."""
+    unsigned = tag.unsigned(target, words, now)
+    try:
+        data = tag.assemble(unsigned, signing.sign(key, unsigned, env=env))
+        ref = tag.ref_of(words)
+        tag.parse(ref, data)
+    except VoidError as error:
+        raise RefusedError(
+            f"the signature that {key} made does not verify: {error.reason}",
+            hint="ssh-keygen -Y sign must use an ed25519 or ecdsa-p256 key of the policy",
+        ) from error
+    tags.create(store, ref, data)
+    return ref

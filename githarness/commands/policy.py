@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from githarness.commands import decide, governed
+from githarness.commands import governed
 from githarness.commands.governed import Harness
 from githarness.errors import NO, OK, UNKNOWN, MissingError, RefusedError, UsageError
 from githarness.govern import keys, succession
@@ -89,7 +89,7 @@ def change(store: Store, made: Callable[[Policy, Place], Policy], signer: Signer
     harness = governed.load(store, signer.config)
     ledger, policy, _ = governed.require(harness)
     after = made(policy, Place(harness.tip, secrets.token_hex(_NONCE)))
-    return _sign(harness, after, ledger.heads, signer)
+    return _sign(harness, after, ledger.prev, signer)
 
 
 def cosign(store: Store, prefix: str, signer: Signer) -> Result:
@@ -101,7 +101,7 @@ def cosign(store: Store, prefix: str, signer: Signer) -> Result:
     if len(found) != 1:
         known = ", ".join(digest[:12] for digest in offered) or "none"
         raise MissingError(f"{len(found)} next versions begin with {prefix[:64]}", hint=f"waiting: {known}")
-    return _sign(harness, found[0], ledger.heads, signer)
+    return _sign(harness, found[0], ledger.prev, signer)
 
 
 def _offered(harness: Harness, policy: Policy) -> dict[str, Policy]:
@@ -154,7 +154,7 @@ def _publish(
         key=own,
         nonce=secrets.token_hex(_NONCE),
     )
-    return decide.sign(store, target, words, key=signer.key, now=signer.now, env=signer.env)
+    return governed.sign(store, target, words, key=signer.key, now=signer.now, env=signer.env)
 
 
 def _result(harness: Harness, policy: Policy, ref: str | None) -> Result:

@@ -22,8 +22,8 @@ from githarness.govern.void import VoidError
 from githarness.measure import evidence, interventions
 from githarness.measure.corpus import Corpus
 from githarness.measure.metrics import Metric
-from githarness.propose import bridge, change, mutation, patch, reply
 from githarness.propose import ask as questions
+from githarness.propose import bridge, change, mutation, patch, reply
 from githarness.propose import files as state_files
 from githarness.propose.mutation import Cited, Draft
 from githarness.propose.patch import Patch

@@ -15,6 +15,7 @@ reftables; a store is made without them.
 import hashlib
 import os
 import re
+from collections.abc import Container
 from pathlib import Path
 
 from githarness.store.git import Git
@@ -58,6 +59,16 @@ def fingerprint(git_dir: Path, prefix: str) -> str:
             path = Path(folder, name)
             found.update(os.fsencode(path) + b"\0" + (path.read_bytes() if path.is_file() else b""))
     return found.hexdigest()
+
+
+def broken(git_dir: Path, prefix: str, known: Container[str]) -> list[str]:
+    """Return the refs below `prefix` that have a file and cannot be read: git lists them nowhere.
+
+    `known` are the names that were listed; one that came after them is not broken.
+    """
+    files = (path for path in (git_dir / prefix).rglob("*") if path.suffix != ".lock")
+    names = (str(path.relative_to(git_dir)) for path in files if not path.is_dir())
+    return sorted(name for name in names if name not in known and tip(git_dir, name) is None)
 
 
 def _loose(path: Path) -> str | None:

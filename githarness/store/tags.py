@@ -72,14 +72,20 @@ def create(store: Store, ref: str, data: bytes) -> str:
 
 
 def every(store: Store) -> Listing:
-    """Return everything under the ledger's refs; two processes, each object hashed."""
+    """Return everything under the ledger's refs; two processes, each object hashed.
+
+    A ref whose file was cut short is an entry too, without an id.
+    """
     named = refs.listed(store.git, layout.LEDGER)
     taken = named[:COUNT_LIMIT]
     # Many refs may name one object, which is read once.
     oids = list(dict.fromkeys(oid for _, oid in taken))
     answers = dict(zip(oids, batch.stream(store.git, oids, store.algorithm, limit=SIZE_LIMIT), strict=True))
-    entries = tuple(_entry(ref, oid, answers[oid]) for ref, oid in taken)
-    return Listing(entries=entries, unread=len(named) - len(taken))
+    entries = [_entry(ref, oid, answers[oid]) for ref, oid in taken]
+    for ref in refs.broken(store.path, layout.LEDGER, dict(named)):
+        entries.append(Entry(ref=ref, oid="", kind=UNKNOWN, data=None, fault="the ref cannot be read"))
+    entries.sort(key=lambda entry: entry.ref)
+    return Listing(entries=tuple(entries), unread=len(named) - len(taken))
 
 
 def _entry(ref: str, oid: str, answer: Object | Damaged) -> Entry:
