@@ -83,7 +83,7 @@ def slices(command: Callable[..., None]) -> Callable[..., None]:
 
 def cache() -> Any:
     """Return the cache of what can be counted again."""
-    return load("store.derived").Derived(load("capture.cache").default_folder("counters"))
+    return load("store.derived").Derived(load("store.place").cache("counters"))
 
 
 def gathered(call: Invocation, store: Any, limit: int, recount: bool, selection: dict[str, Any]) -> Any:

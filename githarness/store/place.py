@@ -16,3 +16,8 @@ def default() -> Path:
 def config() -> Path:
     """Return the folder of this user's configuration, where trust is pinned."""
     return platformdirs.user_config_path("githarness")
+
+
+def cache(kind: str) -> Path:
+    """Return this user's cache folder for one kind of thing that can be made again."""
+    return platformdirs.user_cache_path("githarness") / kind

@@ -82,8 +82,7 @@ def every(store: Store) -> Listing:
     oids = list(dict.fromkeys(oid for _, oid in taken))
     answers = dict(zip(oids, batch.stream(store.git, oids, store.algorithm, limit=SIZE_LIMIT), strict=True))
     entries = [_entry(ref, oid, answers[oid]) for ref, oid in taken]
-    for ref in refs.broken(store.path, layout.LEDGER, dict(named)):
-        entries.append(Entry(ref=ref, oid="", kind=UNKNOWN, data=None, fault="the ref cannot be read"))
+    entries += map(_broken, refs.broken(store.path, layout.LEDGER, dict(named)))
     entries.sort(key=lambda entry: entry.ref)
     return Listing(entries=tuple(entries), unread=len(named) - len(taken))
 
@@ -98,6 +97,10 @@ def _entry(ref: str, oid: str, answer: Object | Damaged) -> Entry:
         fault = f"it names a {answer.kind} without a tag object"
         return Entry(ref=ref, oid=oid, kind=answer.kind, data=None, fault=fault)
     return Entry(ref=ref, oid=oid, kind=TAG, data=answer.data, fault="")
+
+
+def _broken(ref: str) -> Entry:
+    return Entry(ref=ref, oid="", kind=UNKNOWN, data=None, fault="the ref cannot be read")
 
 
 def targets(store: Store, oids: Iterable[str]) -> Mapping[str, Object | Damaged]:
