@@ -15,7 +15,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key
 from timing import in_turn, once, ratio, table
 
-from githarness.commands import governed
+from githarness.commands import filed, governed
 from githarness.commands.propose import ByHand, by_hand
 from githarness.govern import payload, sshsig, tag
 from githarness.govern import policy as policies
@@ -63,8 +63,8 @@ def approve_all(store, config: Path, key: Path, count: int) -> None:
     harness = governed.load(store, config)
     own = next(iter(harness.policy.holders()))
     blob = key_blob(harness.policy)
-    for one in governed.every(store):
-        asked = governed.question(one, harness.state)
+    for one in filed.every(store):
+        asked = filed.question(one, harness.state)
         said = Decision(
             ledger=harness.ledger.id, policy=policies.digest(harness.policy), prev=harness.ledger.prev,
             decision="approve", mutation=one.id, document=one.digest,
@@ -92,7 +92,7 @@ def key_blob(policy) -> bytes:
 
 def first_ids(folder: Path, count: int) -> list[str]:
     with open_store(folder / "s.git") as store:
-        return [one.id for one in list(governed.every(store))[:count]]
+        return [one.id for one in list(filed.every(store))[:count]]
 
 
 def verify(folder: Path, env: dict[str, str], decisions: int, runs: int) -> None:

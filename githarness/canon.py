@@ -18,6 +18,8 @@ import hashlib
 import json
 import math
 import re
+from array import array
+from itertools import accumulate
 from json.encoder import encode_basestring
 from typing import Any, NoReturn, Self
 
@@ -29,8 +31,16 @@ from githarness.errors import UnreadableError
 # and far below the interpreter's own limit, so that the answer is a sentence.
 MAX_DEPTH = 256
 
+# The same for a record of a transcript. Interpreters differ in how deep they read, and
+# a count must not differ with them; real arguments nest a few dozen levels.
+READ_DEPTH = 512
+
 SEMANTIC_DOMAIN = b"githarness.surface.v1\0"
 
+_TOO_DEEP = f"nested deeper than {READ_DEPTH} levels"
+# Brackets as signed steps, up and down.
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 _HEX64 = re.compile("[0-9a-f]{64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -126,17 +136,17 @@ def _no_constant(text: str) -> NoReturn:
 
 def depth_exceeds(value: Any, limit: int) -> bool:
     """Tell whether arrays and objects nest deeper than `limit`, without recursion."""
-    layer = [value]
-    for _ in range(limit + 1):
+    layer = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
         layer = [
             child
             for item in layer
-            if isinstance(item, dict | list)
             for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, dict | list)
         ]
         if not layer:
             return False
-    return True
+    return bool(layer)
 
 
 def read(record: bytes) -> Any:
@@ -144,8 +154,10 @@ def read(record: bytes) -> Any:
 
     Tolerant where clients are sloppy: lone surrogates (written by several
     clients when they cut a string in half) are kept, duplicate keys keep the
-    last. NaN, invalid UTF-8 and absurd nesting are errors.
+    last. NaN, invalid UTF-8 and nesting over `READ_DEPTH` are errors, the same ones in
+    every version of Python.
     """
+    shallow(record)
     try:
         return msgspec.json.decode(record)
     except (msgspec.DecodeError, RecursionError):
@@ -153,7 +165,23 @@ def read(record: bytes) -> Any:
     try:
         return json.loads(record.decode("utf-8"), parse_constant=_no_constant)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise ValueError(_TOO_DEEP) from None
+
+
+def shallow(record: bytes) -> bytes:
+    """Return `record`; raise ValueError when its brackets nest deeper than `READ_DEPTH`.
+
+    For decoders that know a shape and leave parts of it unread. What is no JSON passes:
+    that is for the decoder to say.
+    """
+    # nearly every record has too few brackets to nest so deep, which is cheap to see
+    if record.count(b"[") + record.count(b"{") > READ_DEPTH:
+        plain = record.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, delete=_NO_MARKS)
+        # with the escapes gone every second stretch between quotes stands outside of strings
+        steps = b"".join(plain.replace(b'""', b"").split(b'"')[::2]).translate(_STEPS)
+        if max(accumulate(array("b", steps)), default=0) > READ_DEPTH:
+            raise ValueError(_TOO_DEEP)
+    return record
 
 
 def utf8(text: str) -> bytes:

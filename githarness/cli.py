@@ -7,18 +7,26 @@ loaded when it runs, since start-up time is what a hook pays. What this does not
 do: it knows no store layout, no format and no git.
 """
 
+import codecs
+import errno
 import importlib
+import io
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from githarness import __version__
-from githarness.errors import INTERRUPTED, UNABLE, USAGE, HarnessError, UsageError
+from githarness.errors import INTERRUPTED, UNABLE, USAGE, HarnessError, MissingError, StorageError, UsageError
+
+# How a device says that it takes no more of what is written to it.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+# A path may be 4096 letters long, and a sentence should not.
+_SHOWN = 200
 
 EXIT_CODES = (
     "Exit codes: 0 yes, or nothing to report; 1 the answer is no; 2 usage; "
@@ -35,8 +43,13 @@ class Invocation:
 
     def locate(self) -> Path:
         """Return where the store is, or would be."""
-        found: Path = load("store.find").locate(self._store, os.environ, Path.cwd())
+        found: Path = load("store.find").locate(self._store, os.environ, _standing())
         return found
+
+    def is_found(self, place: Path) -> bool:
+        """Tell whether the store at `place` is the one that a call without --store would use."""
+        unnamed: Path = load("store.find").locate(None, os.environ, _standing())
+        return unnamed.absolute() == place
 
     @contextmanager
     def store(self) -> Iterator[Any]:
@@ -46,11 +59,19 @@ class Invocation:
 
     def answer(self, command: str, result: Any, text: Callable[[], str]) -> None:
         """Write the answer to standard output and leave with its exit code."""
-        if self.as_json:
-            click.echo(load("render.answer").as_json(command, result))
-        else:
-            click.echo(text())
+        self.say(load("render.answer").as_json(command, result) if self.as_json else text())
         sys.exit(result.exit_code)
+
+    def say(self, text: str) -> None:
+        """Write a text to standard output, in the encoding that it has."""
+        # without the file click writes UTF-8 where the stream says that it is ASCII
+        click.echo(text, file=sys.stdout)
+
+    def write(self, pieces: Iterable[bytes]) -> None:
+        """Write exact bytes to standard output, as they come."""
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.flush()
 
     def note(self) -> Callable[[str], None]:
         """Return what shows progress: a line on a terminal, nothing in a pipe."""
@@ -58,6 +79,14 @@ class Invocation:
             return lambda _: None
         shown = load("render.escape").short
         return lambda name: click.echo(f"\r\x1b[K{shown(name, 70)}\r", err=True, nl=False)
+
+
+def _standing() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        hint = "change to a folder that exists, and run it again"
+        raise MissingError("the folder that this was started in is no longer there", hint=hint) from error
 
 
 def load(name: str) -> Any:
@@ -84,8 +113,8 @@ VERBS = {
     "rollback": "cli_govern",
     "verify": "cli_govern",
     "export": "cli_govern",
-    "policy": "cli_govern",
-    "trust": "cli_govern",
+    "policy": "cli_policy",
+    "trust": "cli_policy",
     "demo": "cli_record",
 }
 
@@ -133,20 +162,63 @@ def verb(codes: str, example: str) -> Callable[[Callable[..., None]], click.Comm
 def main(args: list[str] | None = None) -> None:
     """Run the program. `--json` may also stand after the verb."""
     words = _hoisted(sys.argv[1:] if args is None else args)
+    _never_raise_for_a_letter()
     try:
         verbs.main(args=words, prog_name="githarness", standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # whoever read the answer has had enough
+        _silence(sys.stdout)
+        sys.exit(UNABLE)
     except HarnessError as error:
         _fail(error, words)
-    except click.exceptions.Abort:
-        sys.exit(INTERRUPTED)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
     except click.ClickException as error:
         _fail(_usage(error), words)
-    except BrokenPipeError:
-        # whoever read the answer has had enough; the interpreter must not flush into it again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(UNABLE)
+    except MemoryError:
+        hint = "name something smaller; show ID --raw needs little memory whatever the size"
+        _fail(HarnessError("this needs more memory than there is", hint=hint), words)
+    except OSError as error:
+        _fail(_of_system(error), words)
+    except Exception as error:  # noqa: BLE001 - a person is owed a sentence, whatever we did not think of
+        said = f"githarness failed in an unexpected way: {type(error).__name__}: {error}"
+        hint = "this is a mistake of ours: report it, with the command and what it says here"
+        _fail(HarnessError(said, hint=hint), words)
+
+
+def _never_raise_for_a_letter() -> None:
+    """Let both streams spell out what their encoding cannot write, the way our escaper does."""
+    codecs.register_error("githarness", _spelled)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="githarness")
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(f"\\u{{{ord(letter):x}}}" for letter in letters), error.end
+
+
+def _silence(stream: TextIO) -> None:
+    """Point an output at nothing, so that the interpreter does not flush into it again."""
+    # a stream that was closed from the start has no number, and nothing to flush
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _of_system(error: OSError) -> HarnessError:
+    """Say what the system refused, and on which file."""
+    why = error.strerror or str(error)
+    if error.filename is None and error.errno in _FULL:
+        hint = "make room, or send the output to another place"
+        return StorageError(f"the answer could not be written: {why}", hint=hint)
+    if error.filename is None:
+        return StorageError(f"the system refused: {why}", hint="githarness status says how the store is")
+    place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+    hint = "check that it exists, and that you may read and write it"
+    return StorageError(f"{place[:_SHOWN]}: {why}", hint=hint)
 
 
 def _hoisted(words: list[str]) -> list[str]:
@@ -159,16 +231,36 @@ def _hoisted(words: list[str]) -> list[str]:
 
 def _usage(error: click.ClickException) -> HarnessError:
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "githarness"
-    return UsageError(error.format_message(), hint=f"{command} --help")
+    hint = f"{command} --help"
+    if isinstance(error, click.NoSuchOption):
+        hint += "; a name that begins with a dash stands after a bare --"
+    return UsageError(error.format_message(), hint=hint)
 
 
 def _fail(error: HarnessError, words: list[str]) -> None:
     """Say in one line what happened, in another what to run next, and leave."""
-    if "--json" in words[:1]:
-        click.echo(load("render.answer").error_as_json(error))
-    else:
+    as_json = "--json" in words[:1]
+    if not (as_json and _said(load("render.answer").error_as_json(error), err=False)):
         shown = load("render.escape").line
-        click.echo(f"error: {shown(error.message)}", err=True)
-        if error.hint:
-            click.echo(f"hint: {shown(error.hint)}", err=True)
+        hint = f"\nhint: {shown(error.hint)}" if error.hint else ""
+        _said(f"error: {shown(error.message)}{hint}", err=True)
     sys.exit(USAGE if error.kind == "usage" else error.exit_code)
+
+
+def _said(text: str, *, err: bool) -> bool:
+    """Write a last line; where that fails too, the exit code still says it."""
+    try:
+        click.echo(text, file=sys.stderr if err else sys.stdout)
+    except OSError:
+        return False
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            _flush(stream)
+    return True
+
+
+def _flush(stream: TextIO) -> None:
+    try:
+        stream.flush()
+    except (OSError, AttributeError):
+        _silence(stream)

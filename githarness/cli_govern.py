@@ -1,4 +1,4 @@
-"""The verbs that change: propose, review, approve, reject, apply, rollback, verify, export, policy, trust."""
+"""The verbs that change: propose, review, approve, reject, apply, rollback, verify, export."""
 
 import os
 import sys
@@ -17,6 +17,8 @@ METRICS = (
     "ended_on_failed_call", "tool_error_rate", "cut_short", "compactions", "turns", "malformed_args",
 )  # fmt: skip
 FORMS = ("env", "json", "toml", "text", "args", "claude-code", "codex", "gemini")
+# The options that say a change by hand.
+CHANGES = ("assigned", "unset", "guidance", "drop_guidance", "describe", "undescribe", "declare")
 # Digits of a digest that a person types: enough that the screen was looked at.
 TYPED = 6
 
@@ -89,6 +91,7 @@ def propose(
     selection = {
         name: given.pop(name) for name in ("model", "project", "agent", "label", "since", "surface", "state")
     }
+    _one_way(again, from_evidence, reply, command, any(given[name] for name in CHANGES))
     with call.store() as store:
         if again is not None:
             result = module.again(store, config(), again, who, now)
@@ -99,10 +102,11 @@ def propose(
                 result = module.from_evidence(store, config(), corpus, cache(), who, now)
             else:
                 text = _reply(module, store, corpus, model, reply, command)
-                sources = [Path(one).read_text(encoding="utf-8", errors="replace") for one in source]
+                sources = [module.text_of(Path(one)) for one in source]
                 result = module.from_reply(store, config(), corpus, text, sources, who, now)
         else:
             given["set"] = given.pop("assigned")
+            given["declare"] = given["declare"] and module.text_of(given["declare"])
             result = module.by_hand(store, config(), module.ByHand(**given), key, who, now)
     call.answer("propose", result, lambda: load("render.govern").proposed(result))
 
@@ -115,7 +119,17 @@ def _reply(
         return answered
     if reply == "-":
         return sys.stdin.read()
-    return Path(str(reply)).read_text(encoding="utf-8", errors="replace")
+    text: str = module.text_of(Path(str(reply)))
+    return text
+
+
+def _one_way(*ways: Any) -> None:
+    """Refuse a call that asks in two ways: one of them would be passed over in silence."""
+    if sum(map(bool, ways)) > 1:
+        raise UsageError(
+            "a proposal comes from evidence, a reply, --again or by hand, and not from two of these",
+            hint="githarness propose --help",
+        )
 
 
 @verb("Exit codes: 0 shown; 2 not a unique id; 3 not there.", "githarness review 4f2a --markdown")
@@ -148,7 +162,7 @@ def decision(word: str, help_text: str) -> click.Command:
         module = load("commands.decide")
         with call.store() as store:
             reading = module.read(store, config(), id)
-            _shown(reading.review, digest, key)
+            _shown(call, reading.review, digest, key)
             result = module.decide(
                 reading,
                 word,
@@ -178,7 +192,12 @@ def decision(word: str, help_text: str) -> click.Command:
     return verb("Exit codes: 0 signed; 1 refused; 2 usage; 3 could not.", f"githarness {word} 4f2a")(decide)
 
 
-def _shown(review: Any, digest: str | None, key: str | None) -> None:
+def on_terminal(call: Invocation) -> bool:
+    """Tell whether there is a person to show something to and to ask."""
+    return not call.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _shown(call: Invocation, review: Any, digest: str | None, key: str | None) -> None:
     """See to it that a person has read what is signed: on this terminal, or by its digest."""
     if digest is not None:
         if digest != review.digest:
@@ -190,14 +209,18 @@ def _shown(review: Any, digest: str | None, key: str | None) -> None:
             raise UsageError("without a terminal the key must be named", hint="--key FILE")
         return
     hint = f"githarness review {review.id[:12]}, then --digest {review.digest} --key FILE"
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not on_terminal(call):
         raise RefusedError("there is no terminal on which this could be read", hint=hint)
-    rows = os.get_terminal_size().lines
-    if review.text.count("\n") > rows:
-        raise RefusedError(f"the review has more lines than this terminal ({rows})", hint=hint)
-    click.echo(review.text)
-    typed = click.prompt(f"type the first {TYPED} digits of {review.digest[:TYPED]}… to sign", err=True)
-    if typed != review.digest[:TYPED]:
+    question = f"type the first {TYPED} digits of the digest {review.digest[:TYPED]}… to sign"
+    size = os.get_terminal_size()
+    needed = load("render.review").rows(f"{review.text}{question}: {review.digest[:TYPED]}", size.columns)
+    if needed > size.lines:
+        raise RefusedError(
+            f"the review takes {needed} rows, and this terminal shows {size.lines}",
+            hint=hint,
+        )
+    click.echo(review.text, nl=False)
+    if click.prompt(question, err=True) != review.digest[:TYPED]:
         raise RefusedError("the digits are not those of the review; nothing was signed", hint=hint)
 
 
@@ -274,151 +297,6 @@ def export(call: Invocation, form: str) -> None:
     if call.as_json:
         call.answer("export", result, str)
     click.echo(load("render.export").FORMS[form](result), nl=False)
-
-
-@click.group()
-def policy() -> None:
-    """Say who may decide what
-
-    Every version is signed by the root approvers of the one before and by its own.
-    """
-
-
-def signer(key: str | None) -> Any:
-    """Return with what a policy is signed."""
-    return load("commands.policy").Signer(
-        key=signing_key(key), now=int(time.time()), env=dict(os.environ), config=config()
-    )
-
-
-def changed(call: Invocation, key: str | None, made: Callable[..., Any]) -> None:
-    """Make, sign and show a next version."""
-    with call.store() as store:
-        result = load("commands.policy").change(store, made, signer(key))
-    call.answer("policy", result, lambda: load("render.govern").policy(result))
-
-
-KEY = click.option("--key", metavar="FILE", help="The root approver's key to sign with.")
-
-
-@policy.command("init")
-@click.option("--principal", metavar="NAME", default="owner", show_default=True, help="What you are called.")
-@KEY
-@click.pass_obj
-def policy_init(call: Invocation, principal: str, key: str | None) -> None:
-    """Make the first policy and pin its ledger"""
-    with call.store() as store:
-        result = load("commands.policy").begin(store, principal, signer(key))
-    call.answer("policy", result, lambda: load("render.govern").policy(result))
-
-
-@policy.command("show")
-@click.pass_obj
-def policy_show(call: Invocation) -> None:
-    """Show the policy in force"""
-    with call.store() as store:
-        result = load("commands.policy").show(store, config())
-    call.answer("policy", result, lambda: load("render.govern").policy(result))
-
-
-@policy.command("add")
-@click.argument("principal", metavar="NAME")
-@click.argument("public", metavar="KEYFILE", type=click.Path(path_type=Path))
-@KEY
-@click.pass_obj
-def policy_add(call: Invocation, principal: str, public: Path, key: str | None) -> None:
-    """Give a key to a person; the second person ends self-approval"""
-    text = load("store.signing").public_key(public, env=dict(os.environ))
-    made = load("govern.succession")
-    changed(call, key, lambda of, place: made.add(of, principal, made.read_key(text), place))
-
-
-@policy.command("remove")
-@click.argument("principal", metavar="NAME")
-@KEY
-@click.pass_obj
-def policy_remove(call: Invocation, principal: str, key: str | None) -> None:
-    """Take a person off the list"""
-    changed(call, key, lambda of, place: load("govern.succession").remove(of, principal, place))
-
-
-@policy.command("threshold")
-@click.argument("component", metavar="COMPONENT|*|root")
-@click.argument("count", type=click.IntRange(min=1))
-@KEY
-@click.pass_obj
-def policy_threshold(call: Invocation, component: str, count: int, key: str | None) -> None:
-    """Say how many must agree"""
-    changed(call, key, lambda of, place: load("govern.succession").set_threshold(of, component, count, place))
-
-
-@policy.command("revoke")
-@click.argument("fingerprint", metavar="SHA256:…")
-@click.option("--uphold", metavar="ID", multiple=True, help="A decision by that key that still counts.")
-@KEY
-@click.pass_obj
-def policy_revoke(call: Invocation, fingerprint: str, uphold: Sequence[str], key: str | None) -> None:
-    """Void everything that a key signed, but what is upheld"""
-    made = load("govern.succession")
-    changed(call, key, lambda of, place: made.revoke(of, fingerprint, place, upheld=tuple(uphold)))
-
-
-@policy.command("optimistic")
-@click.argument("components", nargs=-1, metavar="[COMPONENT]…")
-@KEY
-@click.pass_obj
-def policy_optimistic(call: Invocation, components: Sequence[str], key: str | None) -> None:
-    """List components whose bounded numbers may land unasked; none clears the list"""
-    changed(
-        call, key, lambda of, place: load("govern.succession").set_optimistic(of, tuple(components), place)
-    )
-
-
-@policy.command("sign")
-@click.argument("digest", metavar="DIGEST")
-@KEY
-@click.pass_obj
-def policy_sign(call: Invocation, digest: str, key: str | None) -> None:
-    """Agree to a next version that somebody else made"""
-    with call.store() as store:
-        result = load("commands.policy").cosign(store, digest, signer(key))
-    call.answer("policy", result, lambda: load("render.govern").policy(result))
-
-
-@policy.command("export")
-@click.option("--allowed-signers", is_flag=True, required=True, help="For `git verify-tag` by hand.")
-@click.pass_obj
-def policy_export(call: Invocation, allowed_signers: bool) -> None:
-    """Write the allowed-signers file of the policy in force; it is never read by us"""
-    del allowed_signers
-    with call.store() as store:
-        click.echo(load("commands.policy").signers(store, config()), nl=False)
-
-
-@verb("Exit codes: 0 pinned; 4 nothing is pinned; 3 no such ledger here.", "githarness trust 9d0c…")
-@click.argument("id", required=False, metavar="[ID]")
-def trust(call: Invocation, id: str | None) -> None:
-    """Pin the ledger that this store is held to, or say which one is
-
-    The id comes from its owner by another way than the store. Pinning verifies nothing.
-    """
-    with call.store() as store:
-        result = load("commands.policy").trusted(store, config(), id)
-    call.answer("trust", result, lambda: load("render.govern").trusted(result))
-
-
-def with_policy(place: Path, made: Any, key: str | None, new_key: str | None, principal: str) -> Any:
-    """Give a new store its first policy; the key that was made is named in the answer."""
-    module, signing = load("commands.policy"), load("store.signing")
-    with load("store.find").open_store(place.absolute()) as store:
-        pinned = load("store.trust").read(config(), store.path)
-        if pinned is None:
-            if new_key is not None:
-                key = str(signing.new_key(Path(new_key), env=dict(os.environ)))
-            ledger = module.begin(store, principal, signer(key)).ledger
-        else:
-            ledger = pinned.ledger
-    return load("commands.init").Result(store=made.store, ledger=ledger, created=made.created, key=new_key)
 
 
 def stories(call: Invocation) -> None:

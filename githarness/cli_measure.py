@@ -72,7 +72,9 @@ def slices(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--project", metavar="FOLDER", help="Only runs in this folder or below it."),
             click.option("--agent", metavar="NAME", help="Only runs of this agent."),
             click.option("--label", metavar="NAME", help="Only runs recorded under this label."),
-            click.option("--since", metavar="TIME", help="Only runs started at or after this ISO time."),
+            click.option(
+                "--since", metavar="TIME", help="Only runs started since: 2026-11-01, or an age such as 7d."
+            ),
             click.option("--surface", metavar="DIGEST", help="Only runs that were under this surface."),
             click.option("--state", metavar="DIGEST", help="Only runs under this state of the harness."),
         )
@@ -90,7 +92,7 @@ def gathered(call: Invocation, store: Any, limit: int, recount: bool, selection:
     """Gather the corpus that the options select."""
     return load("commands.gather").corpus(
         store,
-        load("measure.corpus").Selection(**selection),
+        load("measure.corpus").Selection(**load("commands.filters").checked(selection, time.time())),
         cache(),
         limit=limit,
         recount=recount,
@@ -107,7 +109,10 @@ def gathered(call: Invocation, store: Any, limit: int, recount: bool, selection:
     "-n", "--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Newest runs read."
 )
 @click.option("--recount", is_flag=True, help="Read every recording again instead of trusting its manifest.")
-def evidence(call: Invocation, limit: int, recount: bool, model: str | None, **selection: Any) -> None:
+@click.option("--for-model", is_flag=True, help="Print exactly what propose --ask gives a model instead.")
+def evidence(
+    call: Invocation, limit: int, recount: bool, for_model: bool, model: str | None, **selection: Any
+) -> None:
     """Print the counters-only brief for one model's runs
 
     Numbers and findings, and no word of any transcript. Without --model it is the model
@@ -116,6 +121,9 @@ def evidence(call: Invocation, limit: int, recount: bool, model: str | None, **s
     module = load("commands.evidence")
     with call.store() as store:
         corpus = gathered(call, store, limit, recount, selection)
+        if for_model:
+            words = load("commands.propose").question(store, load("store.place").config(), corpus, model)
+            call.answer("evidence", module.Question(question=words), lambda: words.rstrip())
         result = module.run(store, corpus, model, cache(), int(time.time()))
     call.answer("evidence", result, lambda: load("render.evidence").text(result))
 

@@ -26,8 +26,9 @@ def init(call: Invocation, path: str | None, key: str | None, new_key: str | Non
     place = Path(path) if path else call.locate()
     result = load("commands.init").run(place)
     if key or new_key:
-        result = load("cli_govern").with_policy(place, result, key, new_key, principal)
-    call.answer("init", result, lambda: load("render.init").text(result))
+        result = load("cli_policy").with_policy(place, result, key, new_key, principal)
+    found = call.is_found(Path(result.store))
+    call.answer("init", result, lambda: load("render.init").text(result, found=found))
 
 
 @verb(
@@ -40,6 +41,7 @@ def init(call: Invocation, path: str | None, key: str | None, new_key: str | Non
 @click.option("--source", metavar="NAME", default="", help="The agent or server that surfaces belong to.")
 @click.option("--label", metavar="NAME", help="What these runs are called; they can be selected by it.")
 @click.option("--no-redact", is_flag=True, help="Store secrets as they are; the manifest says so.")
+@click.option("--verbose", is_flag=True, help="List every file that is passed over, not only why.")
 def record(
     call: Invocation,
     paths: Sequence[str],
@@ -48,6 +50,7 @@ def record(
     source: str,
     label: str | None,
     no_redact: bool,
+    verbose: bool,
 ) -> None:
     """Record sessions and surfaces
 
@@ -67,7 +70,9 @@ def record(
             stdin=sys.stdin.buffer.read,
             progress=call.note(),
         )
-    call.answer("record", result, lambda: load("render.record").text(result))
+    if not call.as_json:
+        click.echo(load("render.record").errors(result), err=True, nl=False)
+    call.answer("record", result, lambda: load("render.record").text(result, verbose=verbose))
 
 
 @verb(
@@ -75,9 +80,7 @@ def record(
 )
 @click.option("--agent", metavar="NAME", help="Only this agent, or for surfaces this source.")
 @click.option("--model", metavar="TEXT", help="Only models whose name contains this.")
-@click.option(
-    "--since", metavar="TIME", help="Only runs started at or after this ISO time, such as 2026-11-01."
-)
+@click.option("--since", metavar="TIME", help="Only runs started since: 2026-11-01, or an age such as 7d.")
 @click.option("--surface", metavar="DIGEST", help="Only this surface, and runs that cite it.")
 @click.option("--label", metavar="NAME", help="Only runs recorded under this label.")
 @click.option("--project", metavar="TEXT", help="Only project folders that contain this.")
@@ -90,7 +93,8 @@ def log(call: Invocation, mutations: bool, **filters: Any) -> None:
         load("cli_govern").stories(call)
     module = load("commands.log")
     with call.store() as store:
-        result = module.run(store, module.Filters(**filters))
+        chosen = module.Filters(**load("commands.filters").checked(filters, time.time()))
+        result = module.run(store, chosen)
     call.answer("log", result, lambda: load("render.log").text(result))
 
 
@@ -105,7 +109,7 @@ def show(call: Invocation, id: str, raw: bool) -> None:
     module = load("commands.show")
     with call.store() as store:
         if raw:
-            sys.stdout.buffer.write(module.raw(store, id))
+            call.write(module.raw(store, id))
             return
         result = module.run(store, id)
     call.answer("show", result, lambda: load("render.show").text(result))
@@ -126,7 +130,10 @@ def status(call: Invocation, full: bool) -> None:
 def demo(call: Invocation, keep: str | None) -> None:
     """Run the whole story on bundled data, offline
 
-    Prints each command before it runs, so that it can be repeated.
+    Prints each command before it runs. With --keep the store stays, and every command
+    can be repeated as it is printed.
     """
-    del call
-    sys.exit(load("commands.demo").run(keep, click.echo))
+    result = load("commands.demo").run(keep, (lambda _: None) if call.as_json else call.say)
+    if call.as_json:
+        call.answer("demo", result, str)
+    sys.exit(result.exit_code)

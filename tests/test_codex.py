@@ -142,7 +142,7 @@ def test_a_lone_surrogate_in_an_output_is_read():
 
 
 def test_an_absurdly_nested_output_is_named_and_not_written_out():
-    deep = b'{"a":' * 600 + b"1" + b"}" * 600
+    deep = b'{"a":' * 400 + b"1" + b"}" * 400
     record = b'{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":%s}}'
     assert only([call(), record % deep]).output == "[nested deeper than 256 levels]"
 
@@ -460,6 +460,17 @@ def test_without_timed_ids_the_clock_ends_a_replay_whether_or_not_it_kept_its_ol
         at(40, "event_msg", {"type": "user_message", "message": "New."}),
     ]
     assert [turn.text for turn in session(fork).turns] == ["New."]
+
+
+@pytest.mark.parametrize("first", ["paginated.jsonl", "exec_stream.jsonl"])
+def test_a_session_put_behind_another_one_is_copied_and_counts_as_nothing(first):
+    own = session(lines(first))
+    begun = "thread.started" if first == "exec_stream.jsonl" else "session_meta"
+    other = [one.replace(own.native.encode(), b"another") for one in lines(first)]
+    found = session([*lines(first), *other])
+    assert begun.encode() in b"".join(other)
+    assert (found.copied, found.calls, found.turn_count) == (len(other), own.calls, own.turn_count)
+    assert (found.native, found.parent) == (own.native, own.parent)
 
 
 def test_a_header_that_repeats_the_id_replays_nothing():

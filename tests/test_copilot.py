@@ -64,6 +64,14 @@ def test_the_header_names_the_session_and_where_it_ran():
     assert (found.versions, found.models) == (("1.0.80",), ("small-1",))
 
 
+def test_a_log_put_behind_another_one_is_copied_and_counts_as_nothing():
+    own = read(SESSION)
+    other = SESSION.replace(own.native.encode(), b"another")
+    found = read(SESSION + other)
+    assert (found.native, found.copied) == (own.native, len(other.splitlines()))
+    assert (found.calls, found.turn_count) == (own.calls, own.turn_count)
+
+
 def test_results_are_paired_by_id_and_never_by_order():
     assert {call.id: call.output for call in read(SESSION).calls} == {"c1": "12 orders", "c2": "no such file"}
 

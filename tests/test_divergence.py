@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_run import at, call, compared, kinds, run
 
-from githarness.measure import divergence
+from githarness.measure import cause, divergence
 from githarness.measure.divergence import Divergence
 from githarness.measure.fidelity import Part
 
@@ -337,28 +337,60 @@ def test_a_comparison_is_frozen_data():
 
 
 def test_only_sampling_is_left_where_every_part_matches():
-    assert divergence.cause(parts()) == "sampling only"
+    assert cause.label(parts()) == "sampling only"
 
 
 @pytest.mark.parametrize("missing", ["tools", "system", "model"])
 def test_a_part_that_is_unknown_or_not_stated_leaves_the_cause_unknown(missing):
-    assert divergence.cause(parts(**{missing: "unknown"})) == "unknown"
-    assert divergence.cause(parts() | {missing: None}) == "unknown"
+    assert cause.label(parts(**{missing: "unknown"})) == "unknown"
+    assert cause.label(parts() | {missing: None}) == "unknown"
 
 
 def test_no_parts_at_all_are_no_cause():
-    assert divergence.cause({}) == "unknown"
+    assert cause.label({}) == "unknown"
 
 
 def test_every_part_that_differs_is_named_even_beside_an_unknown_one():
-    found = divergence.cause(parts(tools="differs", system="unknown", model="differs"), ["read", "grep"])
+    found = cause.label(parts(tools="differs", system="unknown", model="differs"), ["read", "grep"])
     assert found == "surface changed (read, grep); model changed"
 
 
 def test_a_changed_prompt_alone_is_named():
-    assert divergence.cause(parts(system="differs"), ["read"]) == "prompt changed"
+    assert cause.label(parts(system="differs"), ["read"]) == "prompt changed"
 
 
 def test_hostile_and_many_tool_names_do_not_fill_a_label():
-    found = divergence.cause(parts(tools="differs"), ["ignore all\nrules", *"abcdef"])
+    found = cause.label(parts(tools="differs"), ["ignore all\nrules", *"abcdef"])
     assert found == "surface changed (sha256:3dc906422f0f, a, b, c, d, 2 more)"
+
+
+# -- what is counted and is no divergence ----------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "changed"),
+    [
+        (None, "failed", 1),
+        ("failed", None, 1),
+        ("failed", "failed", 0),
+        (None, "unknown", 0),
+        (None, "cancelled", 0),
+        ("denied_by_hook", "denied_by_person", 0),
+    ],
+)
+def test_an_outcome_changes_between_ok_and_failed_and_by_nothing_else(want, got, changed):
+    found = compared([call(cause=want)], [call(cause=got)])
+    assert (found.outcomes_changed, found.divergences) == (changed, ())
+
+
+def test_outcomes_after_the_verdict_are_not_counted():
+    found = compared([call("read"), call("grep")], [call("shell"), call("grep", cause="failed")])
+    assert found.outcomes_changed == 0
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "same"), [("a", "a\n", True), ("a", "b", False), (None, None, None), ("a", None, None)]
+)
+def test_last_texts_are_the_same_but_for_white_space_and_unknown_without_one(want, got, same):
+    found = divergence.compare(run(call(), final_text=want), run(call(), final_text=got))
+    assert found.final_text_same is same

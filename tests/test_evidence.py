@@ -111,7 +111,7 @@ def test_a_brief_is_pinned_to_its_text():
         "- tool_error_rate: 1 of 1 runs have any (mean 0.12)\n"
         "- cut_short: 1 of 2 runs have any (mean 0.50)\n"
         "- compactions: unknown (no run says)\n"
-        "- turns: 2 of 2 runs have any (mean 5.50)\n"
+        "- turns (model responses): 2 of 2 runs have any (mean 5.50)\n"
         "- malformed_args: 0 of 2 runs have any (mean 0.00)\n"
         "\n"
         "proposals made before:\n"

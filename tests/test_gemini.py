@@ -68,6 +68,14 @@ def test_the_header_and_the_clients_opening_give_id_and_folder():
     assert (found.native, found.project, found.models) == ("garden-1", "/srv/garden", ("gemini-2.5-pro",))
 
 
+def test_a_file_put_behind_another_one_is_copied_and_counts_as_nothing():
+    own = session(lines("patched.jsonl"))
+    other = [line.replace(own.native.encode(), b"another") for line in lines("patched.jsonl")]
+    found = session([*lines("patched.jsonl"), *other])
+    assert (found.native, found.copied) == (own.native, len(other))
+    assert (found.calls, found.turn_count) == (own.calls, own.turn_count)
+
+
 def test_what_client_and_hooks_put_beside_the_prompt_is_injected():
     found = session(lines("patched.jsonl"))
     assert [turn.text for turn in found.turns] == ["What grows in beds.md?"]
@@ -256,7 +264,7 @@ def test_unknown_types_and_shapes_are_counted():
 
 
 def test_an_absurdly_nested_response_is_named_and_not_written_out():
-    deep = "{" + '"a":{' * 600 + "}" * 600 + "}"
+    deep = "{" + '"a":{' * 400 + "}" * 400 + "}"
     record = json.dumps(message("gemini", toolCalls=[tool(output="DEEP")])).replace('"DEEP"', deep)
     found = session([record.encode()])
     assert found.calls[0].output == "[nested deeper than 256 levels]"

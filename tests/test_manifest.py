@@ -11,10 +11,11 @@ STATS = Stats(
 )  # fmt: skip
 
 
-def recorded(records=1, size=10, digest="a", *, redacted=True, rules=1):
+def recorded(records=1, size=10, digest="a", *, redacted=True, rules=1, unreadable=0, copied=0):
     return Recorded(
         format="f", reader=1, digest=digest * 64, bytes=size, parts=(), records=records, source_bytes=size,
-        unreadable=0, unfamiliar={}, copied=0, redacted=redacted, rules=rules, redactions={}, container=None,
+        unreadable=unreadable, unfamiliar={}, copied=copied, redacted=redacted, rules=rules, redactions={},
+        container=None,
         project=None, branch=None, started=None, ended=None, models=(), versions=(), steered=False,
         stats=STATS,
     )  # fmt: skip
@@ -43,6 +44,15 @@ def test_a_run_without_a_native_id_is_named_after_its_recording():
 
 def test_more_records_are_fuller_than_more_bytes():
     assert manifest.is_fuller(recorded(records=3, size=10), recorded(records=2, size=99))
+
+
+def test_lines_that_nobody_can_read_make_nothing_fuller():
+    assert manifest.is_fuller(recorded(records=3), recorded(records=9, size=99, unreadable=7))
+
+
+def test_records_of_other_sessions_make_nothing_fuller():
+    assert manifest.is_fuller(recorded(records=3), recorded(records=9, size=99, copied=7))
+    assert manifest.is_fuller(recorded(records=3), recorded(records=5, size=99, copied=2))
 
 
 def test_a_redacted_recording_beats_an_unredacted_one_of_the_same_source():
@@ -79,8 +89,10 @@ def test_two_machines_that_disagree_are_both_kept():
 
 surface_lists = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abc")), max_size=3, unique=True)
 runs = st.builds(
-    lambda records, digest, surfaces: run(recorded(records=records, digest=digest), surfaces),
-    st.integers(1, 3), st.sampled_from("abc"), surface_lists,
+    lambda records, copied, digest, surfaces: run(
+        recorded(records=records, copied=copied, digest=digest), surfaces
+    ),
+    st.integers(1, 3), st.integers(0, 2), st.sampled_from("abc"), surface_lists,
 )  # fmt: skip
 
 

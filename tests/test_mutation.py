@@ -41,12 +41,12 @@ def test_a_document_is_exactly_these_bytes():
         b'{"base":{"commit":"c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0",'
         b'"state":"cc2a2270bd784db055212e995844052c0efa9be481b26babddd004bc7f203712"},"change_class":"config",'
         b'"contract":{"component":"planning_config","falsifying_evaluation":'
-        b'"an A/B trial on tasks drawn after this proposal, in which cut_short does not fall",'
+        b'"an A/B trial on tasks drawn after this proposal, in which the metric cut_short does not fall",'
         b'"invariants":["nothing but the keys of this patch changes",'
         b'"no tool, permission or validator is added"],'
-        b'"metric":"cut_short","predicted_improvement":"cut_short falls",'
+        b'"metric":"cut_short","predicted_improvement":"fewer runs are cut short (metric cut_short)",'
         b'"rollback":"apply the inverse patch: it restores what was set before, and unsets what was not",'
-        b'"target_failure":"runs show cut short","win_share":[3,4]},'
+        b'"target_failure":"runs are cut short","win_share":[3,4]},'
         b'"evidence":{"corpus":null,"counters":{}},"inverse":{"unset":["max_turns"]},'
         b'"patch":{"set":{"max_turns":40}},"proposer":"","raised":false,'
         b'"rationale":"runs end at the ceiling","rederived":[],"source":"hand",'
@@ -55,7 +55,7 @@ def test_a_document_is_exactly_these_bytes():
 
 
 def test_a_document_is_named_by_the_sha256_of_its_bytes():
-    assert mutation.digest(document()) == "40a4db3142a37e343d23ff4bef715d32494197fe96362b5eebc54dad008a8f2f"
+    assert mutation.digest(document()) == "0f25eca649a4b505ff11441d87f61c8be883395b1517cf26a28935abe2223811"
 
 
 def test_a_fingerprint_is_of_component_and_patch():

@@ -8,8 +8,6 @@ from made_store import answer, call_lines, keep, write
 
 from githarness.commands.record.result import Options
 from githarness.model import manifest
-from githarness.store import runs
-from githarness.store.find import open_store
 
 SECRET = "ghp_" + "Zk3vQ9xT1mWb7LrYc5NdJ8sHf2GpKu4EaR6o"
 
@@ -44,6 +42,19 @@ def test_a_lone_surrogate_in_a_word_of_the_manifest_is_spelled_out(store, tmp_pa
     item = keep(store, write(tmp_path / "a", text)).recorded[0]
     assert item.status == "new"
     assert b"\\\\udc00" in made.git(store, "show", f"recordings:{path_of(item.id)}").encode()
+
+
+@pytest.mark.parametrize("id", ["s-1", "s-1-t", "s-1-a0", "c0", "m0"])
+def test_a_vendors_key_used_as_an_id_is_in_no_object_and_the_calls_stay_joined(store, tmp_path, id):
+    text = call_lines(calls=2).replace(f'"{id}"', f'"{SECRET}"')
+    run = keep(store, write(tmp_path / "a", text)).recorded[0].id
+    assert SECRET not in made.git(store, "cat-file", "--batch-all-objects", "--batch")
+    assert [call["output"] for call in answer("show", run, store=store)[1]["calls"]] == ["text 0", "text 1"]
+
+
+def test_a_run_whose_session_id_is_a_key_is_named_by_the_real_id(store, tmp_path):
+    item = keep(store, write(tmp_path / "a", call_lines(SECRET))).recorded[0]
+    assert item.id == manifest.run_id("claude-code", SECRET, "")
 
 
 def test_an_agents_name_is_redacted_like_everything_else(store, tmp_path):
@@ -86,24 +97,3 @@ def test_a_secret_in_a_tools_name_is_not_in_the_clear(store, tmp_path):
     tools = json.dumps([{"name": SECRET, "description": "d", "input_schema": {}}])
     keep(store, write(tmp_path / "t", tools))
     assert SECRET not in made.git(store, "cat-file", "--batch-all-objects", "--batch")
-
-
-def test_recording_again_repairs_a_damaged_part(store, tmp_path):
-    name = write(tmp_path / "a", call_lines(calls=40))
-    run = keep(store, name).recorded[0].id
-    for pack in (store / "objects/pack").glob("*.pack"):
-        made.subprocess.run(
-            ["git", f"--git-dir={store}", "unpack-objects", "-q"], input=pack.read_bytes(), check=True
-        )
-    part = made.git(store, "ls-tree", "-r", "recordings", "recordings/").split()[2]
-    for pack in (store / "objects/pack").glob("*"):
-        pack.unlink()
-    made.subprocess.run(["git", f"--git-dir={store}", "fsck"], check=False, capture_output=True)
-    loose = store / "objects" / part[:2] / part[2:]
-    if not loose.exists():
-        pytest.skip("git kept the part in a pack")
-    loose.chmod(0o600)
-    loose.write_bytes(b"damaged")
-    keep(store, name)
-    with open_store(store) as opened:
-        assert runs.recording(opened, runs.manifest(opened, run)).count(b"\n") == 81

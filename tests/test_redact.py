@@ -118,15 +118,41 @@ def test_a_secret_in_half_a_record_of_text_is_found_with_its_escapes():
 @pytest.mark.parametrize(
     "key",
     [
-        *("id", "uuid", "parentUuid", "call_id", "tool_use_id", "sessionId", "requestID", "tool_call_ids"),
         *("signature", "thoughtSignature", "encrypted_content", "reasoningOpaque"),
     ],
 )
-def test_an_id_or_a_signature_is_never_touched_and_the_hit_is_counted(key):
+def test_a_signature_is_never_touched_and_the_hit_is_counted(key):
     redactor = Redactor.open(b"k")
     raw = json.dumps({key: AWS}).encode()
     assert redactor.feed(raw) is raw
     assert redactor.spared == {"aws-access-key": 1}
+
+
+IDS = ("id", "uuid", "parentUuid", "call_id", "tool_use_id", "sessionId", "requestID", "tool_call_ids")
+
+
+@pytest.mark.parametrize("key", IDS)
+def test_a_vendors_key_in_an_id_is_redacted(key):
+    assert redact(json.dumps({key: AWS}).encode()) == b'{"%s": "[REDACTED:aws-access-key:1]"}' % key.encode()
+
+
+@pytest.mark.parametrize("key", IDS)
+def test_what_only_a_name_makes_a_secret_stays_in_an_id_and_is_counted(key):
+    redactor = Redactor.open(b"k")
+    raw = json.dumps({key: f"token={PASSWORD}"}).encode()
+    assert redactor.feed(raw) is raw
+    assert redactor.spared == {"assignment": 1}
+
+
+def test_what_an_id_joins_stays_joined():
+    raw = json.dumps([{"id": AWS}, {"tool_use_id": AWS}, {"text": f"see {AWS}"}]).encode()
+    first, second, third = json.loads(redact(raw))
+    assert first["id"] == second["tool_use_id"] == third["text"].removeprefix("see ")
+
+
+def test_an_id_redacted_twice_is_what_it_was_after_once():
+    once = redact(json.dumps({"id": AWS}).encode())
+    assert redact(once) is once
 
 
 @pytest.mark.parametrize("key", ["aws_access_key_id", "AccessKeyId", "secret_id", "valid", "data", "paid"])

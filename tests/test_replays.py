@@ -237,7 +237,16 @@ def test_past_fifty_the_first_ones_are_used():
 def test_replays_that_all_keep_to_the_recording_match_with_a_floor():
     found = replays.summarise(left_at(*[None] * 5))
     assert (found.verdict, found.on_tape, found.replays) == ("matches", 5, 5)
-    assert found.note == "5 of 5 replays kept to the recording, which excludes rates below 54.9 %."
+    assert found.note == (
+        "5 of 5 replays made the recorded calls. From so many it follows, nineteen times in twenty, "
+        "that at least 54.9 % of all replays would."
+    )
+
+
+def test_replays_that_asked_for_something_else_are_counted_apart_and_did_not_leave():
+    found = replays.summarise([replay(), replay(2, kind="arguments")])
+    assert (found.verdict, found.on_tape, found.other_arguments) == ("matches", 2, 1)
+    assert found.note.startswith("2 of 2 replays made the recorded calls, 1 of them with other arguments. ")
 
 
 def test_one_divergent_replay_is_a_draw_and_not_a_regression():

@@ -158,6 +158,14 @@ def test_where_the_log_cannot_be_indexed_both_files_are_copied(tmp_path):
     assert len(take(crashed(tmp_path), tmp_path)["ses_a"]) == 1
 
 
+def test_a_log_without_its_index_is_read_and_no_index_is_laid_beside_it(tmp_path):
+    path = crashed(tmp_path)
+    (tmp_path / "a.db-shm").rmdir()
+    before = {one: one.read_bytes() for one in tmp_path.glob("a.db*")}
+    assert len(take(path, tmp_path)["ses_a"]) == 1
+    assert {one: one.read_bytes() for one in tmp_path.glob("a.db*")} == before
+
+
 def test_nothing_of_the_copy_remains(tmp_path):
     take(sample(tmp_path / "a.db"), tmp_path)
     assert list((tmp_path / "scratch").iterdir()) == []

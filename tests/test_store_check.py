@@ -8,6 +8,7 @@ from githarness import canon
 from githarness.store import check, layout
 from githarness.store.check import Problem, fsck
 from githarness.store.find import open_store
+from githarness.store.lock import Lock
 
 PART = b"one\n"
 DIGEST = canon.sha256(PART)
@@ -54,11 +55,43 @@ def test_our_own_locks_are_no_obstacle(tmp_path):
     assert found(path) == []
 
 
-def test_what_a_killed_git_left_is_named(tmp_path):
-    path = made(tmp_path)
-    (path / "fast_import_crash_1").write_text("")
-    (path / "objects" / "pack" / "tmp_pack_x").write_text("")
-    assert [problem.path for problem in found(path)] == ["fast_import_crash_1", "objects/pack/tmp_pack_x"]
+LEFT = ("fast_import_crash_1", "objects/pack/tmp_pack_x", "objects/ab/tmp_obj_y", "tmp_mend_z/x")
+
+
+def leave(path, *names, age=3700):
+    """Put what git leaves into a store, written `age` seconds ago."""
+    for name in names:
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / name).write_text("")
+        then = time.time() - age
+        os.utime(path / name, (then, then))
+        os.utime((path / name).parent, (then, then))
+    return path
+
+
+def left_over(path):
+    with open_store(path) as store:
+        return [problem.path for problem in check.obstacles(store, now=time.time())]
+
+
+def test_what_a_killed_git_left_is_named_of_every_kind(tmp_path):
+    assert left_over(leave(made(tmp_path), *LEFT)) == sorted([*LEFT[:3], "tmp_mend_z"])
+
+
+def test_what_a_git_at_work_may_still_write_is_no_leftover(tmp_path):
+    assert left_over(leave(made(tmp_path), *LEFT, age=3500)) == []
+
+
+def test_while_a_writer_of_ours_commits_nothing_is_a_leftover(tmp_path):
+    path = leave(made(tmp_path), *LEFT)
+    with Lock(path / layout.WRITE_LOCK):
+        assert left_over(path) == []
+
+
+def test_a_leftover_is_only_to_be_removed_when_nobody_is_at_work(tmp_path):
+    with open_store(leave(made(tmp_path), LEFT[0])) as store:
+        (problem,) = check.obstacles(store, now=time.time())
+    assert "when no git process is at work: rm " in problem.message
 
 
 def test_a_damaged_object_is_found_by_its_path(tmp_path):
@@ -124,7 +157,7 @@ def test_a_manifest_that_is_none_is_a_problem_and_no_traceback(tmp_path, text):
 
 def test_whoever_asks_may_stop_at_the_first_problem(tmp_path):
     path = made(tmp_path)
-    (path / "fast_import_crash_1").write_text("")
+    leave(path, LEFT[0])
     with open_store(path) as store:
         assert next(iter(fsck(store, now=time.time()))).rule == "leftover"
 

@@ -4,7 +4,7 @@ import stat
 import pytest
 from stores import git, made, python
 
-from githarness.errors import RefusedError, StorageError
+from githarness.errors import CorruptError, RefusedError, StorageError
 from githarness.store import create as making
 from githarness.store import layout, mark
 from githarness.store.create import create
@@ -107,3 +107,22 @@ def test_inits_at_the_same_time_make_one_store(tmp_path):
     racers = [python(code, tmp_path / "store", stdout=-1) for _ in range(3)]
     said = sorted(racer.communicate()[0].strip() for racer in racers)
     assert said == [b"False", b"False", b"True"]
+
+
+@pytest.mark.parametrize("lost", ["refs/heads/main", "refs/heads/recordings"])
+def test_a_store_that_lost_a_branch_is_not_completed_but_said_to_have_lost_it(tmp_path, lost):
+    path = made(tmp_path)
+    (path / lost).unlink()
+    before = git(path, "for-each-ref")
+    with pytest.raises(CorruptError, match=f"has lost {lost}") as caught:
+        create(path, {})
+    assert (git(path, "for-each-ref"), caught.value.exit_code) == (before, 3)
+    assert all(words in caught.value.hint for words in ("fsck --lost-found", "reflog", f"update-ref {lost}"))
+
+
+def test_what_the_hint_says_puts_a_lost_branch_back(tmp_path):
+    path = made(tmp_path)
+    git(path, "update-ref", "-d", layout.RECORDINGS)
+    found = git(path, "fsck", "--lost-found").decode().split()
+    git(path, "update-ref", layout.RECORDINGS, found[found.index("commit") + 1])
+    assert not create(path, {}).created

@@ -5,7 +5,7 @@ import platformdirs
 import pytest
 from stores import git, made
 
-from githarness.errors import MissingError, StorageError, UnreadableError
+from githarness.errors import CorruptError, MissingError, StorageError, UnreadableError
 from githarness.store import layout, mark
 from githarness.store.find import locate, open_store
 
@@ -104,10 +104,12 @@ def test_packed_branches_are_still_branches(tmp_path):
         assert store.tip(layout.MAIN) is not None
 
 
-def test_a_store_that_lost_a_branch_is_no_store(tmp_path):
+def test_a_store_that_lost_a_branch_is_no_store_and_says_what_it_lost(tmp_path):
     path = made(tmp_path)
     (path / layout.RECORDINGS).unlink()
     assert mark.read(path) is None
+    with pytest.raises(CorruptError, match="has lost refs/heads/recordings"):
+        open_store(path)
 
 
 @pytest.mark.parametrize(

@@ -263,3 +263,71 @@ def test_a_lock_can_be_taken_again(tmp_path):
     for _ in range(2):
         with Lock(tmp_path / "lock"):
             assert (tmp_path / "lock").exists()
+
+
+def test_what_is_chosen_is_taken_away_in_the_same_commit(tmp_path):
+    path = made(tmp_path)
+    write(path, b"one\n", b"two\n", run=1)
+    gone = layout.part(canon.sha256(b"one\n"))
+    with open_store(path) as store, Writer(store) as writer:
+        writer.part(b"three\n")
+        writer.remove(lambda _: [gone])
+        writer.commit("test", now=NOW)
+        kept = {name for name, _ in store.paths(layout.PARTS)}
+    assert kept == {layout.part(canon.sha256(data)) for data in (b"two\n", b"three\n")}
+    assert clean(path)
+
+
+def test_what_is_written_again_is_not_taken_away(tmp_path):
+    path = made(tmp_path)
+    with open_store(path) as store, Writer(store) as writer:
+        name = layout.part(writer.part(b"one\n"))
+        writer.remove(lambda _: [name])
+        writer.commit("test", now=NOW)
+        assert store.read(name) == b"one\n"
+
+
+def test_a_choice_is_asked_again_on_the_tip_that_it_was_moved_to(tmp_path):
+    path, asked = made(tmp_path), []
+
+    def choose(at):
+        if not asked:
+            elsewhere(path, "other")
+        asked.append(at)
+        return ()
+
+    with open_store(path) as store, Writer(store) as writer:
+        writer.part(b"one\n")
+        writer.remove(choose)
+        writer.commit("test", now=NOW)
+        assert asked[1] == store.commit(store.recordings()).parents[0]
+
+
+def test_a_part_that_is_dropped_is_in_no_commit(tmp_path):
+    path = made(tmp_path)
+    with open_store(path) as store, Writer(store) as writer:
+        writer.drop([writer.part(b"one\n")])
+        assert writer.commit("test", now=NOW) is None
+
+
+def test_a_part_of_the_store_is_not_dropped(tmp_path):
+    path = made(tmp_path)
+    write(path, b"one\n")
+    with open_store(path) as store, Writer(store) as writer:
+        writer.drop([writer.part(b"one\n")])
+        writer.part(b"two\n")
+        writer.commit("test", now=NOW)
+        assert store.read(layout.part(canon.sha256(b"one\n"))) == b"one\n"
+
+
+def test_an_import_that_fails_takes_its_own_unfinished_pack_away(tmp_path):
+    path = made(tmp_path)
+    other = path / "objects/pack/tmp_pack_other"
+    with open_store(path) as store, Writer(store) as writer:
+        writer.part(os.urandom(100_000))
+        other.write_text("")
+        writer._import._process.kill()
+        writer._import._process.wait()
+        with other.open(), pytest.raises(StorageError):
+            writer.part(os.urandom(3_000_000))
+    assert list(path.rglob("tmp_*")) == [other]

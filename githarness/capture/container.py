@@ -13,6 +13,7 @@ from typing import Any
 
 from githarness.capture.source import Source
 from githarness.errors import UnreadableError
+from githarness.formats.peek import BOM
 
 DATABASE = "database"
 ARCHIVE = "archive"
@@ -31,6 +32,7 @@ def kind(head: bytes) -> str | None:
         return DATABASE
     if head.startswith(_ZIP):
         return ARCHIVE
+    head = head.removeprefix(BOM)
     maybe = all(sign in head[:_LOG_HEAD] for sign in _LOG_SIGNS)
     return LOG if maybe and _module("evallog").is_log(head) else None
 
@@ -45,7 +47,9 @@ def recordings(which: str, source: Source, path: Path | None) -> Iterator[tuple[
     else:
         module = _module("evallog")
         found = (
-            module.sessions(path) if which == ARCHIVE else module.sessions_of_log(source.read(), source.name)
+            module.sessions(path)
+            if which == ARCHIVE
+            else module.sessions_of_log(source.read().removeprefix(BOM), source.name)
         )
     for taken in found:
         yield module.CONTAINER, taken.native, b"".join(line + b"\n" for line in taken.lines)

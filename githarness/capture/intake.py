@@ -19,6 +19,7 @@ from githarness.capture.parts import Cutter
 from githarness.capture.source import Source
 from githarness.errors import UnreadableError
 from githarness.formats.detect import Format, Reader
+from githarness.formats.peek import BOM
 from githarness.model.manifest import Part
 from githarness.model.session import Session
 from githarness.redact import sieve
@@ -93,7 +94,7 @@ class Intake:
 
     def document(self) -> Taken:
         """Take in the source as one JSON document."""
-        data = self._source.read()
+        data = self._mark(self._source.read())
         self._reader.feed(data)
         self._emit(self._redactor.feed(data) if self._redactor else data)
         return self._taken(None)
@@ -107,6 +108,9 @@ class Intake:
         at = offset
         for block in self._source.blocks(offset):
             data = tail + block if tail else block
+            if at == 0 and data.startswith(BOM):
+                data, at = self._mark(data), len(BOM)
+                self._raw.update(BOM)
             end = data.rfind(b"\n") + 1
             self._block(data[:end], at)
             self._raw.update(data[:end])
@@ -116,6 +120,13 @@ class Intake:
         if tail:
             self._line(tail, at)
         return self._taken(resume)
+
+    def _mark(self, data: bytes) -> bytes:
+        """Store a byte-order mark as it is and return what follows: it is no part of the first record."""
+        if not data.startswith(BOM):
+            return data
+        self._emit(BOM)
+        return data[len(BOM) :]
 
     def _block(self, data: bytes, at: int) -> None:
         """Take complete lines. Only a block in which a rule may fire goes line by line."""

@@ -12,7 +12,7 @@ import msgspec
 
 from githarness.capture import container
 from githarness.capture.source import MAX_LINE, Source
-from githarness.errors import UnreadableError
+from githarness.errors import UsageError
 from githarness.formats import detect, peek, surface, surface_places
 from githarness.formats.detect import Format
 from githarness.formats.peek import Peek
@@ -21,6 +21,8 @@ HEAD = 1 << 18
 
 # A document is parsed whole, at about five times its size in memory.
 MAX_DOCUMENT = 64 << 20
+
+_SHOWN = 64
 
 SESSION = "session"
 SURFACE = "surface"
@@ -37,6 +39,13 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     by_line: bool = False
     container: str = ""
     reason: str = ""
+
+
+def require(name: str | None) -> None:
+    """Raise UsageError, naming the formats, for a `--format` that there is not."""
+    if name is not None and name not in (*detect.names(), SURFACE):
+        names = ", ".join([*detect.names(), SURFACE])
+        raise UsageError(f"no format is called {name[:_SHOWN]!r}", hint=f"--format is one of: {names}")
 
 
 def look(source: Source, forced: str | None = None) -> Look:
@@ -97,13 +106,10 @@ def _peek(source: Source, head: bytes) -> tuple[Peek | None, bool]:
 
 
 def _forced(name: str, *, by_line: bool) -> Look:
+    require(name)
     if name == SURFACE:
         return Look(kind=SURFACE)
-    known = detect.by_name(name)
-    if known is None:
-        names = ", ".join([*detect.names(), SURFACE])
-        raise UnreadableError(f"no format is called {name!r}", hint=f"--format is one of: {names}")
-    return Look(kind=SESSION, format=known, by_line=by_line)
+    return Look(kind=SESSION, format=detect.by_name(name), by_line=by_line)
 
 
 def _not_json(source: Source) -> str:

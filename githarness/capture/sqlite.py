@@ -4,15 +4,15 @@ The gap this closes: a client that keeps sessions in SQLite keeps the newest one
 in the write-ahead log. Of a database that had just run one session the file
 itself held one empty page, and the log beside it all 23 rows. The decision: take
 SQLite's own online backup of file and log into a private copy, check it, and read
-that; where the log's index may not be made (a read-only folder) file and log are
-copied instead. Each row becomes one line of canonical JSON, in an order of
+that; where the index of the log is not there, which opening would lay beside it, file
+and log are copied instead. Each row becomes one line of canonical JSON, in an order of
 time and id, so that the same state gives the same bytes on every machine.
 
 A known agent is one entry of `_KNOWN`: the columns that betray it, and a function
 from a database to its sessions.
 
 What it does not do: it understands no row (`formats` does), keeps no copy, and
-never writes to the source; SQLite alone may lay its index of the log beside it.
+never writes to the source, nor beside it.
 """
 
 import base64
@@ -134,13 +134,14 @@ def _log(path: Path) -> Path:
 
 
 def _is_idle(path: Path) -> bool:
-    """Tell whether a database that uses a log has none: then nobody has it open.
+    """Tell whether a database that uses a log lacks it or its index: then nobody shares it.
 
     Opened even for reading, SQLite would lay an empty log and an index beside it.
     """
     with path.open("rb") as stream:
         versions = stream.read(20)[18:]
-    return versions == b"\2\2" and not _log(path).exists()
+    index = path.with_name(f"{path.name}-shm")
+    return versions == b"\2\2" and not (_log(path).exists() and index.exists())
 
 
 def _back_up(path: Path, copy: Path, patience: float) -> None:

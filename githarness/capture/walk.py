@@ -15,37 +15,47 @@ import msgspec
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """One file. `named` is False for what walking found; `reason` says why it cannot be read."""
+    """One file. `named` is False for what walking found; `reason` says why it cannot be read.
+
+    `identity` tells two names of one file.
+    """
 
     path: Path
     named: bool
     reason: str = ""
+    identity: tuple[int, int] = (0, 0)
 
 
 def files(paths: list[Path]) -> Iterator[Found]:
     """Yield the files of `paths` in the order given, folders walked, each file once."""
     seen: set[tuple[int, int]] = set()
     for path in paths:
-        named = not path.is_dir()
-        for found in [_check(path, named=True)] if named else _walk(path):
+        for found in _walk(path) if _is_folder(path) else [_check(path, named=True)]:
             if found.reason:
                 yield found
-                continue
-            status = found.path.stat()
-            identity = (status.st_dev, status.st_ino)
-            if identity not in seen:
-                seen.add(identity)
+            elif found.identity not in seen:
+                seen.add(found.identity)
                 yield found
+
+
+def _is_folder(path: Path) -> bool:
+    """Tell whether `path` is a folder; what cannot be looked at is none, and `_check` says why."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _check(path: Path, *, named: bool) -> Found:
     try:
-        mode = path.stat().st_mode
+        status = path.stat()
     except OSError as error:
         return Found(path=path, named=named, reason=(error.strerror or str(error)).lower())
-    if not stat.S_ISREG(mode):
+    except ValueError:
+        return Found(path=path, named=named, reason="a name that no file can have")
+    if not stat.S_ISREG(status.st_mode):
         return Found(path=path, named=named, reason="not a regular file")
-    return Found(path=path, named=named)
+    return Found(path=path, named=named, identity=(status.st_dev, status.st_ino))
 
 
 def _walk(top: Path) -> Iterator[Found]:

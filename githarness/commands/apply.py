@@ -6,20 +6,20 @@ force; what lands brings its document and the bytes of the decisions that allowe
 What this does not do: it signs nothing and measures nothing.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from githarness.commands import governed
-from githarness.commands.governed import Harness, Proposal
-from githarness.errors import NO, OK, HarnessError, LockedError, RefusedError
+from githarness.commands import filed, governed
+from githarness.commands.filed import Proposal
+from githarness.commands.governed import Harness
+from githarness.errors import NO, OK, LockedError, RefusedError
 from githarness.govern import landing, tag
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
 from githarness.govern.standing import Standing
 from githarness.propose import files as state_files
-from githarness.propose import patch, state
+from githarness.propose import patch
 from githarness.store import layout
 from githarness.store import main as branch
 from githarness.store.main import Moved
@@ -53,6 +53,15 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return OK if self.applied else NO
 
 
+class _Call(msgspec.Struct, frozen=True):
+    """What was asked for. Of `named` ids something is always said."""
+
+    config: Path
+    named: bool
+    optimistic: bool
+    now: int
+
+
 class _Lists:
     """Where each proposal came to."""
 
@@ -75,25 +84,24 @@ def run(store: Store, config: Path, prefixes: list[str], *, optimistic: bool, no
     harness = governed.load(store, config)
     _require_sound(harness)
     lists = _Lists()
-    named = [governed.proposal(store, prefix) for prefix in prefixes]
+    named = [filed.proposal(store, prefix) for prefix in prefixes]
     waiting: list[Proposal] = []
-    for one in named or governed.every(store):
+    for one in named or filed.every(store):
         if isinstance(one, str):
             lists.blocked.append(Line(id="", commit="", reason=one))
         else:
             waiting.append(one)
+    call = _Call(config, bool(named), optimistic, now)
     for one in sorted(waiting, key=_largest_first):
-        harness = _take(harness, one, lists, config, optimistic=optimistic, now=now)
+        harness = _take(harness, one, lists, call)
     return lists.result()
 
 
 def _require_sound(harness: Harness) -> None:
     _, _, verdict = governed.require(harness)
     if not verdict.ok:
-        first = verdict.problems[0]
-        raise RefusedError(
-            f"main is not verified, so nothing lands on it: {first.message}", hint="githarness verify"
-        )
+        first = governed.said(verdict.problems[0])
+        raise RefusedError(f"main is not verified, so nothing lands on it: {first}", hint="githarness verify")
 
 
 def _largest_first(one: Proposal) -> tuple[list[int], str]:
@@ -102,18 +110,16 @@ def _largest_first(one: Proposal) -> tuple[list[int], str]:
     return ([-number for number in numbers], one.id)
 
 
-def _take(
-    harness: Harness, one: Proposal, lists: _Lists, config: Path, *, optimistic: bool, now: int
-) -> Harness:
+def _take(harness: Harness, one: Proposal, lists: _Lists, call: _Call) -> Harness:
     """Try to land one proposal; return the reading that holds afterwards."""
     for _ in range(ATTEMPTS):
-        standing = _may_land(harness, one, lists, optimistic=optimistic, now=now)
+        standing = _may_land(harness, one, lists, call)
         if standing is None:
             return harness
-        landed = _land(harness, one, standing, now)
-        harness = governed.load(harness.store, config)
+        landed = _land(harness, one, standing, call.now)
+        harness = governed.load(harness.store, call.config)
         if not isinstance(landed, Moved):
-            governed.remember(harness, config)
+            governed.remember(harness, call.config)
             lists.applied.append(Line(id=one.id, commit=landed, reason=_ground(standing)))
             return harness
         _require_sound(harness)
@@ -127,47 +133,36 @@ def _ground(standing: Standing) -> str:
     return f"approved by {names}" if names else "optimistic: bounded numbers that the policy lists"
 
 
-def _may_land(
-    harness: Harness, one: Proposal, lists: _Lists, *, optimistic: bool, now: int
-) -> Standing | None:
+def _may_land(harness: Harness, one: Proposal, lists: _Lists, call: _Call) -> Standing | None:
     """Return the standing a landing rests on; None when it may not land, with the reason listed."""
-    ledger, policy, verdict = governed.require(harness)
+    ledger, policy, _ = governed.require(harness)
 
     def put(where: list[Line], reason: str) -> None:
         where.append(Line(id=one.id, commit=one.commit, reason=reason))
 
-    if any(allowed.landing.fingerprint == one.id for allowed in verdict.in_force):
+    if filed.is_in_force(harness, one):
+        if call.named:
+            put(lists.stale, "it is in force already")
         return None
     if one.document.patch.design is not None:
         put(lists.deferred, "a design: a person turns it into a change")
         return None
-    standing = governed.stands(harness, one, now)
+    # A clock that was set back must not revive an approval: no entry is from the future.
+    now = max([call.now, *(entry.seconds for entry in ledger.entries.values())])
+    standing = filed.stands(harness, one, now)
     if standing.verdict == "rejected":
         put(lists.blocked, "; ".join(standing.reasons))
         return None
-    stale = _staleness(harness, one, verdict.spent)
+    stale = filed.staleness(harness, one)
     if stale:
         put(lists.stale, f"{stale}; githarness propose --again {one.id[:12]}")
         return None
     ground = landing.ground(ledger, policy, one.document, harness.state.declaration, standing)
-    if ground == "approved" or (ground == "optimistic" and optimistic):
+    if ground == "approved" or (ground == "optimistic" and call.optimistic):
         return standing
     waits = "it may land unasked: githarness apply --optimistic" if ground == "optimistic" else ""
     put(lists.pending, waits or "; ".join(standing.reasons) or "nobody has decided")
     return None
-
-
-def _staleness(harness: Harness, one: Proposal, spent: Iterable[str]) -> str:
-    """Say why a proposal no longer fits what is in force; empty when it does."""
-    if one.commit in spent:
-        return "this proposal has landed before, and lands once"
-    of = harness.state
-    obstacles = list(patch.obstacles(one.document.patch, of))
-    if obstacles:
-        return "; ".join(obstacles)
-    if one.document.base.state != state.part_digest(of, one.document.patch.touched):
-        return "what it changes has changed since it was proposed"
-    return ""
 
 
 def _land(harness: Harness, one: Proposal, standing: Standing, now: int) -> str | Moved:
@@ -203,14 +198,3 @@ def _message(one: Proposal, standing: Standing, policy: Policy) -> str:
     trailers += [f"Approved-by: {name}" for name in standing.approved_by]
     trailers.append(f"Policy-version: {policy.version}")
     return f"apply: {summary}\n\n{chr(10).join(trailers)}\n"
-
-
-def ready(harness: Harness, one: Proposal) -> str:
-    """Say in one word where a proposal is: landed, or its standing."""
-    verdict = harness.verdict
-    if verdict is not None and any(allowed.landing.fingerprint == one.id for allowed in verdict.in_force):
-        return "in force"
-    try:
-        return governed.stands(harness, one).verdict
-    except HarnessError:
-        return "unknown"

@@ -13,14 +13,17 @@ from pathlib import Path
 import msgspec
 
 from githarness import canon
-from githarness.commands import governed
-from githarness.commands.governed import Harness, Proposal
+from githarness.commands import filed, governed
+from githarness.commands.filed import Proposal
+from githarness.commands.governed import Harness
 from githarness.errors import OK, RefusedError, UsageError
-from githarness.govern import keys, payload
+from githarness.govern import payload
 from githarness.govern import policy as policies
+from githarness.govern.keys import Key
 from githarness.govern.payload import Base, Decision, Verdict
+from githarness.govern.policy import Policy
+from githarness.propose.state import State
 from githarness.render import review as rendering
-from githarness.store import signing
 from githarness.store.objects import Store
 
 _NONCE = 16
@@ -61,18 +64,23 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     harness: Harness
     proposal: Proposal
+    # The state it is shown on, which the signature names.
+    of: State
     review: Review
 
 
 def read(store: Store, config: Path, prefix: str) -> Reading:
     """Read and render one proposal."""
     harness = governed.load(store, config)
-    one = governed.proposal(store, prefix)
-    text = rendering.text(one.document, one.commit, harness.state, harness.policy)
-    standing = governed.stands(harness, one)
+    one = filed.proposal(store, prefix)
+    filed.require_plain(store, one)
+    of = filed.stage(harness, one)
+    text = rendering.text(one.document, one.commit, of, harness.policy)
+    standing = filed.stands(harness, one)
     return Reading(
         harness=harness,
         proposal=one,
+        of=of,
         review=Review(
             id=one.id,
             digest=canon.sha256(text.encode()),
@@ -95,7 +103,11 @@ def decide(
     env: Mapping[str, str],
     config: Path,
 ) -> Decided:
-    """Sign a decision on what was read, verify it, and keep it as a tag."""
+    """Sign a decision on what was read, verify it, and keep it as a tag.
+
+    What can no longer land is not approved, but may be rejected, and a rejection of it
+    taken back.
+    """
     harness, one = reading.harness, reading.proposal
     ledger, policy, _ = governed.require(harness)
     if ledger.problems:
@@ -103,17 +115,14 @@ def decide(
             f"the ledger has a problem, so nothing may be decided: {ledger.problems[0].message}",
             hint="githarness verify",
         )
-    own = keys.parse(signing.public_key(key, env=env))
-    principal = policy.holders().get(own.fingerprint)
-    if principal is None:
+    _check_words(reason, expires, now)
+    own, principal = _signer(policy, key, env)
+    stale = filed.staleness(harness, one)
+    if stale and decision == "approve" and not supersede:
         raise RefusedError(
-            f"{own.fingerprint} is no key of the policy, so its word would not count",
-            hint="githarness policy show lists the keys; githarness policy add NAME KEYFILE",
+            f"{one.id[:12]} can no longer land: {stale}", hint=f"githarness propose --again {one.id[:12]}"
         )
-    fault = payload.reason_fault(reason)
-    if fault is not None:
-        raise UsageError(f"the reason {fault}", hint="--reason takes one line of plain text")
-    asked = governed.question(one, harness.state)
+    asked = filed.question(one, reading.of)
     earlier = [found.id for found, said in ledger.decisions(one.id) if said.principal == principal]
     words = Decision(
         ledger=ledger.id,
@@ -137,5 +146,27 @@ def decide(
     ref = governed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
     after = governed.load(harness.store, config)
     governed.remember(after, config)
-    standing = governed.stands(after, one)
+    standing = filed.stands(after, one)
     return Decided(id=one.id, decision=decision, tag=ref, standing=standing.verdict, reasons=standing.reasons)
+
+
+def _check_words(reason: str, expires: int, now: int) -> None:
+    fault = payload.reason_fault(reason)
+    if fault is not None:
+        raise UsageError(f"the reason {fault}", hint="--reason takes one line of plain text")
+    if expires and expires <= now:
+        raise UsageError(
+            f"it would have expired at {expires}, and now is {now}",
+            hint="--expires takes seconds since 1970, as `date +%s` prints them",
+        )
+
+
+def _signer(policy: Policy, key: Path, env: Mapping[str, str]) -> tuple[Key, str]:
+    own = governed.own_key(key, env)
+    principal = policy.holders().get(own.fingerprint)
+    if principal is None:
+        raise RefusedError(
+            f"{own.fingerprint} is no key of the policy, so its word would not count",
+            hint="githarness policy show lists the keys; githarness policy add NAME KEYFILE",
+        )
+    return own, principal

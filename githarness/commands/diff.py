@@ -16,7 +16,7 @@ import msgspec
 from githarness.commands import gather, inputs
 from githarness.commands.inputs import Named, NamedRun, NamedSurface
 from githarness.errors import NO, OK, UNKNOWN, UsageError
-from githarness.measure import divergence, fidelity, replays, trajectory
+from githarness.measure import cause, divergence, fidelity, replays, trajectory
 from githarness.measure.changes import change as changes
 from githarness.measure.changes.change import Change, Span
 from githarness.measure.changes.compare import compare as compare_surfaces
@@ -64,7 +64,7 @@ class RunDiff(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """0 the same, 1 they differ, 4 unknown fidelity where `--strict` asks for it."""
+        """0 the same, 1 they differ (in arguments alone too), 4 unknown fidelity under `--strict`."""
         if self.strict and self.verdict.overall == fidelity.UNKNOWN:
             return UNKNOWN
         return NO if any(one.divergences for one in self.comparisons) else OK
@@ -84,10 +84,17 @@ class RunDiff(msgspec.Struct, frozen=True, kw_only=True):
             "verdict": None if self.comparison.verdict is None else self.shown(self.comparison.verdict),
             "unknown_arguments": self.comparison.unknown_arguments,
             "unknown_outcomes": self.comparison.unknown_outcomes,
+            "outcomes_changed": self.comparison.outcomes_changed,
+            "final_text_same": self.comparison.final_text_same,
             "caveats": list(self.comparison.caveats),
+            "each": [_each(*one) for one in self.each()],
             "replays": msgspec.to_builtins(self.summary, enc_hook=_number),
             "note": self.summary.note,
         }
+
+    def each(self) -> list[tuple[str, Comparison]]:
+        """Return every replay with its name, in the order given."""
+        return list(zip(self.names[1:], self.comparisons, strict=True))
 
     def shown(self, one: Divergence) -> dict[str, Any]:
         """Return one divergence, its content withheld where that was asked for."""
@@ -139,7 +146,7 @@ def _runs(store: Store, found: Sequence[Named], options: Options) -> RunDiff:
     return RunDiff(
         names=tuple(one.name for one in named),
         verdict=verdict,
-        cause=divergence.cause(verdict.parts, _changed_tools(recorded, first)),
+        cause=cause.label(verdict.parts, _changed_tools(recorded, first)),
         comparisons=compared,
         folded=divergence.fold(tape, trajectory.of(first.session), compared[0]),
         summary=replays.summarise(compared, same=[_compare(tape, one, options) for one in same]),
@@ -203,6 +210,16 @@ def _change(one: Change, recorded: Recorded) -> dict[str, Any]:
         "calls": one.calls,
         "param": one.param,
         "recorded_calls": msgspec.to_builtins(recorded),
+    }
+
+
+def _each(name: str, one: Comparison) -> dict[str, Any]:
+    return {
+        "name": name,
+        "divergences": len(one.divergences),
+        "structural": one.structural,
+        "outcomes_changed": one.outcomes_changed,
+        "final_text_same": one.final_text_same,
     }
 
 

@@ -23,6 +23,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     findings: tuple[Finding, ...]
     runs: int
+    excluded: dict[str, int]
     remedies: tuple[tuple[str, ...], ...]
 
     @property
@@ -34,6 +35,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         """Return the JSON answer."""
         return {
             "runs": self.runs,
+            "matched": self.runs > 0,
+            "excluded": self.excluded,
             "findings": [findings.document(one) for one in self.findings],
             "remedies": [list(one) for one in self.remedies],
         }
@@ -48,4 +51,4 @@ def run(store: Store, corpus: Corpus, now: int) -> Result:
         bytes=sum(path.stat().st_size for path in store.path.rglob("*") if path.is_file()),
     )
     found = doctor.examine(corpus, facts, now=now)
-    return Result(findings=found, runs=corpus.runs, remedies=doctor.remedies(found))
+    return Result(findings=found, runs=corpus.runs, excluded=corpus.excluded, remedies=doctor.remedies(found))

@@ -44,15 +44,28 @@ def run(store: Store, config: Path, derived: Derived) -> Result:
     pin = trust.read(config, store.path)
     key = _key(store, pin)
     kept = derived.get(key)
-    if kept is not None and pin is not None and canon.sha256(kept) in pin.states:
+    if kept is not None and pin is not None and _mark(key, kept) in pin.states:
         return msgspec.json.decode(kept, type=Result)
+    before = _moving(store)
     # pydantic and cryptography are loaded here, when something must be verified
     found = importlib.import_module("githarness.commands.settled").settled(store, config)
     result = Result(**found)
-    data = msgspec.json.encode(result, order="sorted")
-    derived.put(_key(store, trust.read(config, store.path)), data)
-    trust.update(config, store.path, lambda old: _with(old, canon.sha256(data)))
+    # What moved meanwhile was not what was verified.
+    if _moving(store) == before:
+        _keep(store, config, derived, result)
     return result
+
+
+def _keep(store: Store, config: Path, derived: Derived, result: Result) -> None:
+    data = msgspec.json.encode(result, order="sorted")
+    key = _key(store, trust.read(config, store.path))
+    derived.put(key, data)
+    trust.update(config, store.path, lambda old: _with(old, _mark(key, data)))
+
+
+def _mark(key: str, data: bytes) -> str:
+    """Digest what is kept together with what it depends on: an older state is no newer one."""
+    return canon.sha256(key.encode() + b"\0" + data)
 
 
 def _with(pin: Pin | None, digest: str) -> Pin | None:
@@ -61,8 +74,12 @@ def _with(pin: Pin | None, digest: str) -> Pin | None:
     return msgspec.structs.replace(pin, states=(*pin.states, digest)[-MOST_STATES:])
 
 
+def _moving(store: Store) -> str:
+    """Say where everything is that can move: main, and every ref of the ledger."""
+    return f"{refs.tip(store.path, layout.MAIN)}-{refs.fingerprint(store.path, layout.LEDGER)}"
+
+
 def _key(store: Store, pin: Pin | None) -> str:
     """Name everything that a verdict depends on."""
-    ledger = refs.fingerprint(store.path, layout.LEDGER)
     held = (pin.ledger, pin.heads, pin.main) if pin is not None else None
-    return f"export-1-{store.path}-{refs.tip(store.path, layout.MAIN)}-{ledger}-{held}"
+    return f"export-2-{store.path}-{_moving(store)}-{held}"

@@ -67,7 +67,7 @@ def _stats(
     if kept is not None:
         return msgspec.json.decode(kept, type=Stats)
     progress(manifest.id)
-    session = stopcause.settled(detect.read(form.name, runs.recording(store, manifest)))
+    session = stopcause.settled(detect.read_pieces(form.name, runs.parts(store, manifest)))
     stats = counters.count(session)
     derived.put(key, msgspec.json.encode(stats))
     return stats
@@ -91,7 +91,7 @@ def _signs(store: Store, manifest: Run, derived: Derived) -> Counter[Sign]:
     kept = derived.get(key)
     if kept is not None:
         return Counter(dict(msgspec.json.decode(kept, type=list[tuple[Sign, int]])))
-    session = stopcause.settled(detect.read(recorded.format, runs.recording(store, manifest)))
+    session = stopcause.settled(detect.read_pieces(recorded.format, runs.parts(store, manifest)))
     found = interventions.of_sessions([session])
     derived.put(key, msgspec.json.encode(sorted(found.items(), key=repr)))
     return found
@@ -108,7 +108,7 @@ def calls(store: Store, names: set[str], limit: int) -> Iterator[tuple[str, obje
     )
     for manifest in manifests[:limit]:
         try:
-            session = detect.read(manifest.recording.format, runs.recording(store, manifest))
+            session = detect.read_pieces(manifest.recording.format, runs.parts(store, manifest))
         except HarnessError:
             continue  # `status` names what is missing or damaged
         for call in session.calls:

@@ -11,50 +11,37 @@ from pathlib import Path
 
 import msgspec
 
-from githarness import canon
-from githarness.errors import (
-    CorruptError,
-    HarnessError,
-    MissingError,
-    RefusedError,
-    UnreadableError,
-    UsageError,
-)
+from githarness.errors import CorruptError, MissingError, RefusedError
+from githarness.govern import keys, payload, tag
 from githarness.govern import ledger as ledgers
-from githarness.govern import payload, tag
 from githarness.govern import replay as replays
 from githarness.govern.history import Step
+from githarness.govern.keys import Key
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
 from githarness.govern.reading import Found
 from githarness.govern.replay import Verdict
-from githarness.govern.standing import Question, Standing, standing
 from githarness.govern.tag import ON_MAIN
 from githarness.govern.void import Problem, VoidError
 from githarness.propose import files as state_files
-from githarness.propose import mutation as mutations
-from githarness.propose import patch as patches
-from githarness.propose import state as states
-from githarness.propose.mutation import Mutation
 from githarness.propose.state import State
-from githarness.store import history, layout, proposals, signing, tags, trust
+from githarness.store import history, layout, signing, tags, trust
 from githarness.store import main as branch
 from githarness.store.objects import Store
 from githarness.store.trust import Pin
-
-_MUTATIONS = "mutations/"
-MIN_PREFIX = 4
 
 
 class Harness(msgspec.Struct, frozen=True, kw_only=True):
     """One reading of a store. Without a pin there is no ledger and no verdict.
 
-    `refs` is everything under the ledger's refs, as untrusted as it comes.
+    `refs` is everything under the ledger's refs, as untrusted as it comes; `unread` more
+    were there than are read.
     """
 
     store: Store
     pin: Pin | None
     refs: dict[str, Found]
+    unread: int
     tip: str
     files: dict[str, bytes]
     ledger: Ledger | None
@@ -63,9 +50,7 @@ class Harness(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def state(self) -> State:
         """What stands on main now; UnreadableError when it is no state."""
-        return state_files.from_files(
-            {path: data for path, data in self.files.items() if state_files.belongs(path)}
-        )
+        return state_of(self.files)
 
     @property
     def policy(self) -> Policy | None:
@@ -77,18 +62,9 @@ class Harness(msgspec.Struct, frozen=True, kw_only=True):
         return _blob(self.store, oid)
 
 
-class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """A proposal on file: its document, and the commit that an approval names."""
-
-    id: str
-    commit: str
-    document: Mutation
-    data: bytes
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the document."""
-        return canon.sha256(self.data)
+def state_of(files: Mapping[str, bytes]) -> State:
+    """Read the state among the files of a commit; UnreadableError when they are none."""
+    return state_files.from_files({path: data for path, data in files.items() if state_files.belongs(path)})
 
 
 def load(store: Store, config: Path) -> Harness:
@@ -104,9 +80,16 @@ def load(store: Store, config: Path) -> Harness:
         ledger = ledgers.load(
             refs, blob=lambda oid: _blob(store, oid), pinned=pin.ledger, heads=pin.heads, main=decisions
         )
-        verdict = _verdict(store, tip, ledger, pin, listing.unread)
+        verdict = _verdict(store, tip, ledger, pin, listing.missed)
     return Harness(
-        store=store, pin=pin, refs=refs, tip=tip, files=dict(survey.files), ledger=ledger, verdict=verdict
+        store=store,
+        pin=pin,
+        refs=refs,
+        unread=listing.unread,
+        tip=tip,
+        files=dict(survey.files),
+        ledger=ledger,
+        verdict=verdict,
     )
 
 
@@ -117,10 +100,10 @@ def _blob(store: Store, oid: str) -> bytes | None:
         return None
 
 
-def _verdict(store: Store, tip: str, ledger: Ledger, pin: Pin, unread: int) -> Verdict:
+def _verdict(store: Store, tip: str, ledger: Ledger, pin: Pin, missed: int) -> Verdict:
     more: list[Problem] = []
-    if unread:
-        more.append(Problem("", layout.LEDGER, "too-many", f"{unread} more refs than are read"))
+    if missed:
+        more.append(Problem("", layout.LEDGER, "too-many", f"{missed} more entries than are read"))
     try:
         root = ledger.versions[0].policy.main if ledger.versions else tip
         verdict = replays.replay(steps(store, root, tip), ledger)
@@ -153,72 +136,6 @@ def steps(store: Store, root: str, tip: str) -> Iterator[Step]:
         yield Step(commit=step.commit, files=files, irregular=irregular)
 
 
-def proposal(store: Store, prefix: str) -> Proposal:
-    """Return the one proposal whose fingerprint begins with `prefix`."""
-    if not layout.is_prefix(prefix) or len(prefix) < MIN_PREFIX:
-        raise UsageError(f"not the id of a proposal: {prefix[:64]}", hint="githarness log --mutations")
-    found = [(name, commit) for name, commit in proposals.every(store) if name.startswith(prefix)]
-    if not found:
-        raise MissingError(
-            f"no proposal has an id that begins with {prefix}", hint="githarness log --mutations"
-        )
-    if len(found) > 1:
-        raise UsageError(f"{prefix} is the beginning of {len(found)} proposals", hint="give more digits")
-    return read(store, *found[0])
-
-
-def every(store: Store) -> Iterator[Proposal | str]:
-    """Yield every proposal on file; for one that cannot be read, the reason."""
-    for name, commit in proposals.every(store):
-        try:
-            yield read(store, name, commit)
-        except HarnessError as error:
-            yield f"{name[:12]}: {error.message}"
-
-
-def read(store: Store, name: str, commit: str) -> Proposal:
-    """Read one proposal; UnreadableError unless its commit brings the document its name says."""
-    step = history.step(store, commit)
-    found = [one.new for one in step.changed if one.path.startswith(_MUTATIONS) and one.new is not None]
-    if len(found) != 1:
-        raise UnreadableError(f"proposal {name[:12]}: its commit brings {len(found)} documents, not one")
-    document = mutations.decode(found[0], f"proposal {name[:12]}")
-    if mutations.fingerprint(document) != name:
-        raise UnreadableError(f"proposal {name[:12]}: its document is another change")
-    return Proposal(id=name, commit=commit, document=document, data=found[0])
-
-
-def question(one: Proposal, of: State) -> Question:
-    """Put the question of whether a proposal may land on a state; RefusedError when it cannot."""
-    touched = one.document.patch.touched
-    after = patches.apply(one.document.patch, of)
-    return Question(
-        mutation=one.id,
-        document=one.digest,
-        component=one.document.contract.component,
-        proposer=one.document.proposer,
-        base=states.part_digest(of, touched),
-        result=states.part_digest(after, touched),
-        commit=one.commit,
-    )
-
-
-def stands(harness: Harness, one: Proposal, now: int | None = None) -> Standing:
-    """Say what the signed decisions say of a proposal on what is in force now."""
-    if harness.ledger is None or harness.policy is None:
-        return Standing(verdict="pending", reasons=("no ledger is pinned for this store",))
-    try:
-        asked = question(one, harness.state)
-    except HarnessError as error:
-        asked = Question(
-            mutation=one.id, document=one.digest, component=one.document.contract.component,
-            proposer=one.document.proposer, base="", result="", commit=one.commit,
-        )  # fmt: skip
-        found = standing(harness.ledger, harness.policy, asked, now=now)
-        return msgspec.structs.replace(found, reasons=(error.message, *found.reasons))
-    return standing(harness.ledger, harness.policy, asked, now=now)
-
-
 def require(harness: Harness) -> tuple[Ledger, Policy, Verdict]:
     """Return ledger, policy and verdict; MissingError with the next command without them."""
     ledger, policy, verdict = harness.ledger, harness.policy, harness.verdict
@@ -233,18 +150,38 @@ def require(harness: Harness) -> tuple[Ledger, Policy, Verdict]:
     return ledger, policy, verdict
 
 
+def said(problem: Problem) -> str:
+    """Say a problem in one line, with its place."""
+    return ": ".join(part for part in (problem.commit[:12], problem.path, problem.message) if part)
+
+
 def remember(harness: Harness, config: Path) -> None:
-    """Pin what was verified just now: main's tip and the ledger's heads."""
-    ledger, verdict = harness.ledger, harness.verdict
-    if ledger is None or verdict is None or not verdict.ok:
+    """Pin what was verified just now: the ledger's heads, and main's tip when main is sound too.
+
+    What somebody else pinned since this reading stands.
+    """
+    ledger, verdict, seen = harness.ledger, harness.verdict, harness.pin
+    if ledger is None or verdict is None or seen is None or ledger.problems:
         return
 
     def newer(pin: Pin | None) -> Pin | None:
         if pin is None or pin.ledger != ledger.id:
             return pin
-        return msgspec.structs.replace(pin, heads=ledger.heads, main=harness.tip)
+        unread = (one for one in pin.heads if one not in ledger.entries)
+        main = harness.tip if verdict.ok and pin.main == seen.main else pin.main
+        return msgspec.structs.replace(pin, heads=(*ledger.heads, *unread), main=main)
 
     trust.update(config, harness.store.path, newer)
+
+
+def own_key(key: Path, env: Mapping[str, str]) -> Key:
+    """Return the public half of a key to sign with; RefusedError for one that no policy can list."""
+    try:
+        return keys.parse(signing.public_key(key, env=env))
+    except VoidError as error:
+        raise RefusedError(
+            f"{key} cannot sign here: {error.reason}", hint="ssh-keygen -t ed25519, then --key FILE"
+        ) from error
 
 
 def sign(

@@ -7,14 +7,17 @@ A file is looked at by content, and what it holds counts as sent. What this does
 do: it is no verb, and it records nothing.
 """
 
+import errno
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from githarness import canon
 from githarness.capture import source as sources
-from githarness.capture.look import CONTAINER, SESSION, SKIP, look
+from githarness.capture import walk
+from githarness.capture.look import CONTAINER, SESSION, SKIP, SURFACE, TOOL, look
 from githarness.errors import MissingError, UnreadableError
 from githarness.formats import detect
 from githarness.formats import surface as surface_format
@@ -25,6 +28,15 @@ from githarness.model.session import Session
 from githarness.model.surface import SENT, Surface
 from githarness.store import layout, runs
 from githarness.store.objects import Store
+
+# Bodies of requests: they state what they send, and leave out what goes another way. Any
+# other session was sent something of each part, whether or not its client wrote it down.
+_REQUESTS = frozenset({"openai-responses", "anthropic-messages", "openai-chat", "gemini-api"})
+
+# A server has some hundred tools at most; a folder of more files is something else.
+_FILES = 2000
+
+_SHOWN = 64
 
 
 class NamedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,8 +67,12 @@ Named = NamedRun | NamedSurface | NamedPrompt
 
 def named(store: Store, words: str) -> Named:
     """Resolve a file that exists, else the beginning of an id or digest of the store."""
-    if Path(words).exists():
+    if is_there(words):
         return _file(Path(words))
+    if not layout.is_prefix(words.lower()):
+        raise MissingError(
+            f"no such file or id: {words[:_SHOWN]}", hint="githarness log lists the ids of runs and surfaces"
+        )
     area, name = runs.resolve(store, words)
     if area == layout.RUNS:
         return stored_run(store, runs.manifest(store, name))
@@ -65,11 +81,24 @@ def named(store: Store, words: str) -> Named:
     return NamedSurface(name=name[:12], surface=stored_surface(store, name))
 
 
+def is_there(words: str) -> bool:
+    """Tell whether a file or folder has this name. What may not be looked at is there."""
+    try:
+        return Path(words).exists()
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+
+
 def stored_run(store: Store, manifest: Run) -> NamedRun:
     """Read a run of the store back, texts kept."""
-    data = runs.recording(store, manifest)
-    session = stopcause.settled(detect.read(manifest.recording.format, data))
-    return NamedRun(name=manifest.id[:12], session=session, side=stored_side(store, manifest))
+    return NamedRun(
+        name=manifest.id[:12], session=stored_session(store, manifest), side=stored_side(store, manifest)
+    )
+
+
+def stored_session(store: Store, manifest: Run) -> Session:
+    """Read the session of a run of the store, part by part: its bytes are never held as a whole."""
+    return stopcause.settled(detect.read_pieces(manifest.recording.format, runs.parts(store, manifest)))
 
 
 def stored_surface(store: Store, digest: str) -> Surface:
@@ -94,25 +123,42 @@ def kind_of(store: Store, digest: str) -> str:
 
 def stored_side(store: Store, manifest: Run) -> Side:
     """Return what a run's manifest states, with whatever bytes the store holds."""
-    surfaces = {
-        cited.digest: surface_format.lower(data, kind=cited.kind)
-        for cited in _cited(manifest.surfaces)
-        if (data := runs.surface(store, cited.digest)) is not None
-    }
-    prompts = {
-        cited.digest: data
-        for cited in _cited(manifest.prompts)
-        if (data := store.read(layout.prompt(cited.digest))) is not None
-    }
-    return Side(
-        tools=manifest.surfaces,
-        names_only=manifest.partial_names,
-        complete=True,
-        system=manifest.prompts,
-        models=manifest.recording.models,
-        surfaces=surfaces,
-        prompts=prompts,
-    )
+    return Sides(store).of(manifest)
+
+
+class Sides:
+    """What runs of a store state. A surface or prompt that many runs cite is read once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._surfaces: dict[tuple[str, str], Surface | None] = {}
+        self._prompts: dict[str, bytes | None] = {}
+
+    def of(self, manifest: Run) -> Side:
+        """Return what one run's manifest states."""
+        surfaces = {one.digest: self._surface(one) for one in _cited(manifest.surfaces)}
+        prompts = {one.digest: self._prompt(one) for one in _cited(manifest.prompts)}
+        return Side(
+            tools=manifest.surfaces,
+            names_only=manifest.partial_names,
+            complete=True,
+            system=manifest.prompts,
+            models=manifest.recording.models,
+            surfaces={digest: one for digest, one in surfaces.items() if one is not None},
+            prompts={digest: one for digest, one in prompts.items() if one is not None},
+        )
+
+    def _surface(self, cited: Cited) -> Surface | None:
+        key = (cited.digest, cited.kind)
+        if key not in self._surfaces:
+            data = runs.surface(self._store, cited.digest)
+            self._surfaces[key] = None if data is None else surface_format.lower(data, kind=cited.kind)
+        return self._surfaces[key]
+
+    def _prompt(self, cited: Cited) -> bytes | None:
+        if cited.digest not in self._prompts:
+            self._prompts[cited.digest] = self._store.read(layout.prompt(cited.digest))
+        return self._prompts[cited.digest]
 
 
 def side_of(one: Named) -> Side:
@@ -138,13 +184,15 @@ def _cited(cited: object) -> Iterable[Cited]:
 
 
 def _file(path: Path) -> Named:
+    if path.is_dir():
+        return NamedSurface(name=path.name, surface=_folder(path))
     source = sources.file(path)
     seen = look(source)
     if seen.kind in (SKIP, CONTAINER):
         reason = seen.reason or "a container of many sessions; record it and name one"
         raise UnreadableError(f"{path}: {reason}", hint="name a session, a tools array or a request body")
     if seen.kind == SESSION and seen.format is not None:
-        session = stopcause.settled(detect.read(seen.format.name, source.read()))
+        session = stopcause.settled(detect.read_pieces(seen.format.name, source.blocks()))
         return NamedRun(name=path.name, session=session, side=_session_side(session))
     found = surface_format.read(source.read())
     if len(found) != 1:
@@ -152,6 +200,25 @@ def _file(path: Path) -> Named:
             f"{path}: holds {len(found)} tools arrays, not one", hint="give each its own file"
         )
     return NamedSurface(name=path.name, surface=msgspec.structs.replace(found[0], kind=SENT))
+
+
+def _folder(path: Path) -> Surface:
+    """Join a folder of one-tool files to one surface, in file name order, as `record` does."""
+    found = [one.path for one in islice(walk.files([path]), _FILES + 1) if not one.reason]
+    opened = [sources.file(one, one.name) for one in found[:_FILES]]
+    kinds = [look(source).kind for source in opened]
+    if len(found) > _FILES or TOOL not in kinds or set(kinds) & {SESSION, SURFACE, CONTAINER}:
+        raise UnreadableError(
+            f"{path}: a folder, and not one of one-tool files alone",
+            hint="name one file of it; or githarness record it, and name what githarness log lists",
+        )
+    tools = sorted(
+        (source.name, source.read()) for source, kind in zip(opened, kinds, strict=True) if kind == TOOL
+    )
+    raw = surface_format.join(
+        [tool for _, data in tools if (tool := surface_format.read_tool(data)) is not None]
+    )
+    return surface_format.lower(raw, kind=SENT, reconstructed=True)
 
 
 def _session_side(session: Session) -> Side:
@@ -166,6 +233,7 @@ def _session_side(session: Session) -> Side:
             for at, one in surfaces
         ),
         names_only=session.partial_names,
+        complete=session.format not in _REQUESTS,
         system=tuple(Cited(position=prompt.position, digest=digest) for digest, prompt in prompts),
         models=session.models,
         surfaces={one.wire: one for _, one in surfaces},

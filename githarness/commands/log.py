@@ -63,11 +63,11 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """The lines that pass the filters, and how many there are in all."""
+    """The lines that pass the filters, and how many there are in all; None was not counted."""
 
     runs: tuple[RunLine, ...]
     surfaces: tuple[SurfaceLine, ...]
-    runs_total: int
+    runs_total: int | None
     surfaces_total: int
     unreadable: int
 
@@ -96,7 +96,7 @@ def run(store: Store, filters: Filters) -> Result:
     return Result(
         runs=tuple(lines[: filters.limit]),
         surfaces=tuple(surfaces[: filters.limit]),
-        runs_total=total,
+        runs_total=None if filters.only_surfaces else total,
         surfaces_total=len({one.surface for one in sightings}),
         unreadable=len(unreadable),
     )

@@ -9,20 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from githarness.commands import governed
-from githarness.commands.governed import Harness, Proposal
+from githarness.commands import filed, governed, story
+from githarness.commands.filed import Proposal
+from githarness.commands.governed import Harness
+from githarness.commands.story import Event
 from githarness.errors import OK
 from githarness.propose import patch
 from githarness.store.objects import Store
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened; `when` is in seconds since 1970, None where nobody wrote it down."""
-
-    what: str
-    who: str
-    when: int | None
-    where: str
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +45,7 @@ def run(store: Store, config: Path) -> Result:
     """Tell every story, in the order of fingerprints."""
     harness = governed.load(store, config)
     stories, unreadable = [], []
-    for one in governed.every(store):
+    for one in filed.every(store):
         if isinstance(one, str):
             unreadable.append(one)
         else:
@@ -61,36 +54,11 @@ def run(store: Store, config: Path) -> Result:
 
 
 def _story(harness: Harness, one: Proposal) -> Story:
-    landings = [
-        allowed.landing
-        for allowed in (harness.verdict.in_force if harness.verdict is not None else ())
-        if allowed.landing.fingerprint == one.id
-    ]
-    events = [
-        Event(
-            what="proposed",
-            who=one.document.proposer or one.document.source,
-            when=harness.store.commit(one.commit).time,
-            where=one.commit,
-        )
-    ]
-    if harness.ledger is not None:
-        events += [
-            Event(what=said.decision, who=said.principal, when=said.issued, where=entry.ref)
-            for entry, said in harness.ledger.decisions(one.id)
-        ]
-    events += [
-        Event(what="applied", who="", when=harness.store.commit(landing.commit).time, where=landing.commit)
-        for landing in landings
-    ]
-    spent = harness.verdict is not None and one.commit in harness.verdict.spent
-    if spent and not landings:
-        events.append(Event(what="rolled back", who="", when=None, where=""))
     return Story(
         id=one.id,
         summary="; ".join(patch.summary(one.document.patch)),
         component=one.document.contract.component,
-        standing=governed.stands(harness, one).verdict,
-        in_force=bool(landings),
-        events=tuple(events),
+        standing=filed.stands(harness, one).verdict,
+        in_force=filed.is_in_force(harness, one),
+        events=story.tell(harness, one),
     )

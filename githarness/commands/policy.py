@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from githarness.commands import governed
+from githarness.commands import filed, governed
 from githarness.commands.governed import Harness
 from githarness.errors import NO, OK, UNKNOWN, MissingError, RefusedError, UsageError
 from githarness.govern import keys, succession
@@ -29,6 +29,11 @@ from githarness.store.objects import Store
 from githarness.store.trust import Pin
 
 _NONCE = 16
+
+# Problems of what was decided, and not of what stands there.
+_OF_DECISIONS = frozenset({"not-approved", "rejected"})
+
+Change = Callable[[Policy, Place], Policy]
 
 
 class Signer(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +57,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """0 in force, 1 signed and still waiting for others."""
-        return OK if self.in_force else NO
+        """0 in force or only shown, 1 signed and still waiting for others."""
+        return OK if self.in_force or self.tag is None else NO
 
 
 class Trusted(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +79,13 @@ def begin(store: Store, principal: str, signer: Signer) -> Result:
     """Make and sign the first policy, and pin the ledger that it begins."""
     if trust.read(signer.config, store.path) is not None:
         raise RefusedError("this store has a pinned ledger already", hint="githarness policy show")
+    found = governed.load(store, signer.config)
+    roots = ledgers.roots(found.refs, blob=found.blob)
+    if roots:
+        raise RefusedError(
+            "this store has a ledger already, and it is not pinned here",
+            hint=f"compare its id with what its owner tells you: githarness trust {next(iter(roots))}",
+        )
     key = signing.public_key(signer.key, env=signer.env)
     place = Place(branch.tip(store), secrets.token_hex(_NONCE))
     policy = succession.first(principal, succession.read_key(key), place)
@@ -84,24 +96,73 @@ def begin(store: Store, principal: str, signer: Signer) -> Result:
     return _result(harness, policy, ref)
 
 
-def change(store: Store, made: Callable[[Policy, Place], Policy], signer: Signer) -> Result:
+def change(store: Store, made: Change, signer: Signer) -> Result:
     """Make the next version by `made` from the one in force, and sign it."""
     harness = governed.load(store, signer.config)
     ledger, policy, _ = governed.require(harness)
+    _require_explained(harness)
     after = made(policy, Place(harness.tip, secrets.token_hex(_NONCE)))
     return _sign(harness, after, ledger.prev, signer)
+
+
+def _require_explained(harness: Harness) -> None:
+    """Raise RefusedError where main's tip is no place at which a policy can take force.
+
+    What landed without leave is no obstacle: a policy that upholds more is its cure.
+    """
+    _, _, verdict = governed.require(harness)
+    worse = [one for one in verdict.problems if one.rule not in _OF_DECISIONS]
+    if worse:
+        raise RefusedError(
+            f"main or the ledger is not what was decided, so no policy is changed: {governed.said(worse[0])}",
+            hint="githarness verify",
+        )
+
+
+def adding(principal: str, public: Path, env: Mapping[str, str]) -> Change:
+    """Make the change that gives a key to a principal."""
+    text = succession.read_key(signing.public_key(public, env=env))
+    return lambda of, place: succession.add(of, principal, text, place)
+
+
+def removing(principal: str) -> Change:
+    """Make the change that takes a principal off the list."""
+    return lambda of, place: succession.remove(of, principal, place)
+
+
+def thresholding(component: str, count: int) -> Change:
+    """Make the change of how many must agree."""
+    return lambda of, place: succession.set_threshold(of, component, count, place)
+
+
+def revoking(fingerprint: str, upheld: tuple[str, ...]) -> Change:
+    """Make the change that voids what a key signed, but what is upheld."""
+    return lambda of, place: succession.revoke(of, fingerprint, place, upheld=upheld)
+
+
+def listing(components: tuple[str, ...]) -> Change:
+    """Make the change of which components' bounded numbers may land unasked."""
+    return lambda of, place: succession.set_optimistic(of, components, place)
 
 
 def cosign(store: Store, prefix: str, signer: Signer) -> Result:
     """Sign a next version that somebody else made."""
     harness = governed.load(store, signer.config)
     ledger, policy, _ = governed.require(harness)
+    _require_explained(harness)
+    return _sign(harness, _waiting(harness, policy, prefix), ledger.prev, signer)
+
+
+def _waiting(harness: Harness, policy: Policy, prefix: str) -> Policy:
+    """Return the one next version whose digest begins with `prefix`."""
+    if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
+        raise UsageError(f"not the digest of a policy: {prefix[:64]}", hint="githarness policy show")
     offered = _offered(harness, policy)
     found = [one for digest, one in offered.items() if digest.startswith(prefix)]
     if len(found) != 1:
         known = ", ".join(digest[:12] for digest in offered) or "none"
         raise MissingError(f"{len(found)} next versions begin with {prefix[:64]}", hint=f"waiting: {known}")
-    return _sign(harness, found[0], ledger.prev, signer)
+    return found[0]
 
 
 def _offered(harness: Harness, policy: Policy) -> dict[str, Policy]:
@@ -129,7 +190,7 @@ def _document(harness: Harness, ref: str, digest: str) -> Policy | None:
 
 
 def _sign(harness: Harness, after: Policy, heads: tuple[str, ...], signer: Signer) -> Result:
-    own = keys.parse(signing.public_key(signer.key, env=signer.env)).fingerprint
+    own = governed.own_key(signer.key, signer.env).fingerprint
     _, policy, _ = governed.require(harness)
     principal = after.holders().get(own) or policy.holders().get(own)
     if principal is None:
@@ -145,7 +206,7 @@ def _publish(
     store: Store, policy: Policy, ledger: str, principal: str, heads: tuple[str, ...], signer: Signer
 ) -> str:
     target = tags.put_blob(store, policies.encode(policy))
-    own = keys.parse(signing.public_key(signer.key, env=signer.env)).fingerprint
+    own = governed.own_key(signer.key, signer.env).fingerprint
     words = PolicySignature(
         ledger=ledger,
         policy=policies.digest(policy),
@@ -179,13 +240,16 @@ def _result(harness: Harness, policy: Policy, ref: str | None) -> Result:
     )
 
 
-def show(store: Store, config: Path) -> Result:
-    """Return the policy in force."""
+def show(store: Store, config: Path, prefix: str | None = None) -> Result:
+    """Return the policy in force, or a next version that waits for signatures."""
     harness = governed.load(store, config)
     _, policy, _ = governed.require(harness)
+    if prefix is not None:
+        return _result(harness, _waiting(harness, policy, prefix), None)
     waiting = [digest[:12] for digest in _offered(harness, policy)]
     found = _result(harness, policy, None)
-    note = f"next versions wait for signatures: {', '.join(waiting)}" if waiting else ""
+    read = f"githarness policy show {waiting[0]}, then policy sign" if waiting else ""
+    note = f"next versions wait for signatures: {', '.join(waiting)}; {read}" if waiting else ""
     return msgspec.structs.replace(found, note=note)
 
 
@@ -212,7 +276,7 @@ def trusted(store: Store, config: Path, prefix: str | None) -> Trusted:
     note = ""
     if prefix is not None:
         found = [digest for digest in roots if digest.startswith(prefix)]
-        if not layout.is_prefix(prefix) or len(prefix) < governed.MIN_PREFIX:
+        if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
             raise UsageError(f"not a ledger id: {prefix[:64]}", hint="githarness trust")
         if len(found) != 1:
             raise MissingError(

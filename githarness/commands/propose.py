@@ -6,17 +6,19 @@ typed document on a branch of its own; nothing lands. What this does not do: it 
 nothing, and it never proposes again what is on file.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from githarness import canon
-from githarness.commands import gather, governed
+from githarness.commands import filed, gather, governed, story
 from githarness.commands.governed import Harness
+from githarness.commands.story import Event
 from githarness.drive import ask as asking
-from githarness.errors import NO, OK, HarnessError, RefusedError, UsageError
+from githarness.errors import NO, OK, HarnessError, MissingError, RefusedError, UnreadableError, UsageError
 from githarness.govern import keys
 from githarness.govern.void import VoidError
 from githarness.measure import evidence, interventions
@@ -25,7 +27,7 @@ from githarness.measure.metrics import Metric
 from githarness.propose import ask as questions
 from githarness.propose import bridge, change, mutation, patch, reply
 from githarness.propose import files as state_files
-from githarness.propose.mutation import Cited, Draft
+from githarness.propose.mutation import Cited, Draft, Mutation
 from githarness.propose.patch import Patch
 from githarness.propose.reply import Declined, Malformed
 from githarness.propose.state import State
@@ -34,6 +36,9 @@ from githarness.store.derived import Derived
 from githarness.store.objects import Store
 
 _EVIDENCE_COUNTERS = ("runs", "tool_calls", "tool_errors", "tool_denied", "ended_on_failed_call", "cut_short")
+
+
+FORM = "a line PROPOSAL, then a line each: class:, change:, metric:, rationale:"
 
 
 class ByHand(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,13 +50,13 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
     drop_guidance: str | None = None
     describe: tuple[str, str] | None = None
     undescribe: str | None = None
-    declare: Path | None = None
+    declare: str | None = None
     metric: str | None = None
     rationale: str = ""
 
 
 class Filed(msgspec.Struct, frozen=True, kw_only=True):
-    """One proposal; `created` is False when the same change was on file already."""
+    """One proposal; when the same change was on file already, `created` is False and `history` its story."""
 
     id: str
     component: str
@@ -61,6 +66,10 @@ class Filed(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
     created: bool
     summary: str
+    in_force: bool
+    # It landed, or what it changes has changed, and it would fit what is in force now.
+    again: bool
+    history: tuple[Event, ...]
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,38 +108,55 @@ class Proposer:
         try:
             self.filed.append(self._file(draft, cited, again))
         except RefusedError as error:
-            self.refused.append(Refused(reason=error.message, hint=error.hint))
+            self.refuse(error)
+
+    def refuse(self, error: HarnessError) -> None:
+        """List what was not proposed."""
+        self.refused.append(Refused(reason=error.message, hint=error.hint))
 
     def _file(self, draft: Draft, cited: Cited | None, again: bool) -> Filed:
         harness = self._harness
         of = harness.state
         document = mutation.build(draft, of, commit=harness.tip, proposer=self._who, evidence=cited)
-        data = mutation.encode(document)
         name = mutation.fingerprint(document)
-        writes = {layout.mutation(canon.sha256(data)): data}
-        removes: list[str] = []
-        if document.patch.design is None:
-            before, after = state_files.files(of), state_files.files(patch.apply(document.patch, of))
-            writes |= {path: new for path, new in after.items() if before.get(path) != new}
-            removes = [path for path in before if path not in after]
-        filed = proposals.file(
-            harness.store, name, base=harness.tip, writes=writes, removes=removes,
-            message=_message(document, name), now=self._now, replace=again,
-        )  # fmt: skip
-        one = governed.read(harness.store, name, filed.commit)
+        put = self._put(name, document, replace=again)
+        one = filed.read(harness.store, name, put.commit)
         return Filed(
             id=name,
             component=one.document.contract.component,
             needs_person=mutation.needs_person(one.document, of.declaration),
-            standing=governed.stands(harness, one).verdict,
+            standing=filed.stands(harness, one).verdict,
             branch=layout.proposal_ref(name),
-            commit=filed.commit,
-            created=filed.created,
+            commit=put.commit,
+            created=put.created,
             summary="; ".join(patch.summary(one.document.patch)),
+            in_force=filed.is_in_force(harness, one),
+            again=filed.may_again(harness, one),
+            history=() if put.created else story.tell(harness, one),
         )
 
+    def _put(self, name: str, document: Mutation, *, replace: bool) -> proposals.Filed:
+        """Put a proposal on its branch, over what stands there only when that is none or when asked."""
+        harness = self._harness
+        data = mutation.encode(document)
+        writes = {layout.mutation(canon.sha256(data)): data}
+        removes: list[str] = []
+        if document.patch.design is None:
+            of = harness.state
+            before, after = state_files.files(of), state_files.files(patch.apply(document.patch, of))
+            writes |= {path: new for path, new in after.items() if before.get(path) != new}
+            removes = [path for path in before if path not in after]
+        put = proposals.file(
+            harness.store, name, base=harness.tip, writes=writes, removes=removes,
+            message=_message(document, name), now=self._now, replace=replace,
+        )  # fmt: skip
+        if put.created or replace or filed.is_sound(harness.store, name, put.commit):
+            return put
+        # whoever can push could otherwise keep a change from ever being proposed
+        return self._put(name, document, replace=True)
 
-def _message(document: mutation.Mutation, name: str) -> str:
+
+def _message(document: Mutation, name: str) -> str:
     head = f"propose: {'; '.join(patch.summary(document.patch))}"
     return f"{head[:200]}\n\nMutation: {name}\nComponent: {document.contract.component}\n"
 
@@ -141,32 +167,39 @@ def by_hand(
     """Propose what a person wrote."""
     harness = governed.load(store, config)
     proposer = Proposer(harness, who(harness, key), now)
-    patches = _patches(words, harness.state)
+    makers = list(_makers(words, harness.state))
+    if not makers:
+        raise UsageError("nothing to propose", hint="githarness propose --help")
     if words.metric is None:
         raise UsageError("a proposal predicts one metric that will fall", hint=f"--metric {'|'.join(Metric)}")
-    for one in patches:
-        draft = Draft(patch=one, metric=Metric(words.metric), rationale=words.rationale, source="hand")
+    for make in makers:
+        try:
+            made = make()
+        except UsageError:
+            raise
+        except HarnessError as error:
+            proposer.refuse(error)
+            continue
+        draft = Draft(patch=made, metric=Metric(words.metric), rationale=words.rationale, source="hand")
         proposer.file(draft, None)
     return _result(proposer)
 
 
-def _patches(words: ByHand, of: State) -> list[Patch]:
+def _makers(words: ByHand, of: State) -> Iterator[Callable[[], Patch]]:
+    """Yield what makes each change that was asked for: one mutation each."""
     declaration = of.declaration
-    found = [change.setting([one], declaration) for one in words.set]
-    found += [change.unsetting([one]) for one in words.unset]
+    yield from (partial(change.setting, [one], declaration) for one in words.set)
+    yield from (partial(change.unsetting, [one]) for one in words.unset)
     if words.guidance is not None:
-        found.append(change.guidance(words.guidance))
+        yield partial(change.guidance, words.guidance)
     if words.drop_guidance is not None:
-        found.append(change.drop(words.drop_guidance, of))
+        yield partial(change.drop, words.drop_guidance, of)
     if words.describe is not None:
-        found.append(change.describe(*words.describe))
+        yield partial(change.describe, *words.describe)
     if words.undescribe is not None:
-        found.append(change.undescribe(words.undescribe))
+        yield partial(change.undescribe, words.undescribe)
     if words.declare is not None:
-        found.append(change.declare(words.declare.read_text(encoding="utf-8")))
-    if not found:
-        raise UsageError("nothing to propose", hint="githarness propose --help")
-    return found
+        yield partial(change.declare, words.declare)
 
 
 def from_evidence(
@@ -185,13 +218,16 @@ def from_evidence(
     deferred = tuple(
         Refused(reason=f"{one.intervention.recurring}: {one.reason}") for one in bridged.deferred
     )
-    return _result(proposer, deferred, bridged.note)
+    known = sum(not one.created for one in proposer.filed)
+    return _result(proposer, deferred, bridged.note + (f"; {known} of them on file already" if known else ""))
 
 
 def _cited(model: str | None, corpus: Corpus) -> Cited:
     """Name what was counted: the recordings of the rows, and the numbers of the brief."""
     part = corpus.by_model().get(model)
-    rows = sorted(row.recording for row in part.rows) if part is not None else []
+    if part is None or not part.rows:
+        return Cited()
+    rows = sorted(row.recording for row in part.rows)
     numbers = evidence.of(model, corpus)
     counters: dict[str, int | None] = {name: getattr(numbers, name) for name in _EVIDENCE_COUNTERS}
     return Cited(corpus=canon.sha256(canon.encode(rows)), counters=counters)
@@ -220,12 +256,12 @@ def from_reply(
         return _result(proposer, note="the reply proposes nothing, which is an answer")
     if isinstance(found, Malformed):
         reason = f"the proposal is malformed: {found.field} {found.reason}"
-        proposer.refused.append(Refused(reason=reason, hint="githarness evidence --for-model shows the form"))
+        proposer.refused.append(Refused(reason=reason, hint=FORM))
         return _result(proposer)
     try:
         draft = reply.draft(found, harness.state.declaration, sources)
     except HarnessError as error:
-        proposer.refused.append(Refused(reason=error.message, hint=error.hint))
+        proposer.refuse(error)
         return _result(proposer)
     proposer.file(draft, _cited(corpus.main_model(), corpus))
     return _result(proposer)
@@ -236,11 +272,21 @@ def asked(command: str, words: str) -> str:
     return asking.ask(command, words)
 
 
+def text_of(path: Path) -> str:
+    """Return the text of a file that somebody named; MissingError or UnreadableError without one."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingError(f"there is no file {path}", hint="name one that is there") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableError(f"{path} cannot be read as text: {error}", hint="save it as UTF-8") from error
+
+
 def again(store: Store, config: Path, prefix: str, who: Callable[..., str], now: int) -> Result:
     """Propose a change that is on file once more, on what is in force now."""
     harness = governed.load(store, config)
-    one = governed.proposal(store, prefix)
-    if governed.stands(harness, one).verdict == "rejected":
+    one = filed.proposal(store, prefix)
+    if filed.stands(harness, one).verdict == "rejected":
         raise RefusedError(
             f"{one.id[:12]} was rejected, and a reject sticks until its signer takes it back",
             hint=f"githarness approve {one.id[:12]} --supersede, by the one who rejected it",
@@ -253,7 +299,10 @@ def again(store: Store, config: Path, prefix: str, who: Callable[..., str], now:
         source="hand",
         target_failure=document.contract.target_failure,
         predicted_improvement=document.contract.predicted_improvement,
+        invariants=document.contract.invariants,
         win_share=document.contract.win_share,
+        # what a label once raised stays raised
+        labelled_class=document.change_class,
     )
     proposer = Proposer(harness, who(harness, None), now)
     proposer.file(draft, document.evidence, again=True)

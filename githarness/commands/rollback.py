@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from githarness.commands import governed
+from githarness.commands import filed, governed
 from githarness.commands.governed import Harness
 from githarness.errors import OK, LockedError, MissingError, RefusedError, UsageError
 from githarness.govern.history import Landing
@@ -66,7 +66,7 @@ def _in_force(harness: Harness) -> list[Landing]:
 
 
 def _chosen(found: list[Landing], prefix: str) -> Landing:
-    if not layout.is_prefix(prefix) or len(prefix) < governed.MIN_PREFIX:
+    if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
         raise UsageError(f"not the id of a mutation: {prefix[:64]}", hint="githarness log --mutations")
     matches = [one for one in found if one.fingerprint.startswith(prefix)]
     if not matches:
@@ -79,16 +79,16 @@ def _chosen(found: list[Landing], prefix: str) -> Landing:
 
 
 def _with_later(found: list[Landing], chosen: Landing, *, cascade: bool) -> list[Landing]:
-    """Return what must be taken back, newest first: the chosen one and later ones of its keys."""
+    """Return what must be taken back, newest first: the chosen one and later ones that rest on it."""
     undone = [chosen]
-    for one in found:
-        later = one.index > chosen.index and any(_share(one, other) for other in undone)
-        if later:
+    # By place and not by commit: a host may land two of one key in one step.
+    for one in found[found.index(chosen) + 1 :]:
+        if any(_share(one, other) or _leans(one, other) for other in undone):
             undone.append(one)
     if len(undone) > 1 and not cascade:
         names = ", ".join(one.fingerprint[:12] for one in undone[1:])
         raise RefusedError(
-            f"later mutations changed the same: {names}",
+            f"later mutations changed the same, or rest on it: {names}",
             hint=f"githarness rollback {undone[-1].fingerprint[:12]} first, or --cascade takes all of them",
         )
     return undone[::-1]
@@ -98,6 +98,17 @@ def _share(one: Landing, other: Landing) -> bool:
     mine, theirs = one.document.patch.touched, other.document.patch.touched
     groups = ((mine.knobs, theirs.knobs), (mine.overlay, theirs.overlay), (mine.tools, theirs.tools))
     return any(set(a) & set(b) for a, b in groups) or (mine.declaration and theirs.declaration)
+
+
+def _leans(one: Landing, other: Landing) -> bool:
+    """Tell whether `one` set what the declaration before `other` does not admit."""
+    if not other.document.patch.touched.declaration:
+        return False
+    declared = other.was.declaration.knob
+    return any(
+        name not in declared or not declared[name].admits(value)
+        for name, value in one.document.patch.set.items()
+    )
 
 
 def _land(

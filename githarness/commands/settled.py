@@ -17,10 +17,8 @@ def settled(store: Store, config: Path) -> dict[str, Any]:
     harness = governed.load(store, config)
     _, _, verdict = governed.require(harness)
     if not verdict.ok:
-        first = verdict.problems[0]
-        raise RefusedError(
-            f"main is not verified, so nothing is exported: {first.message}", hint="githarness verify"
-        )
+        first = governed.said(verdict.problems[0])
+        raise RefusedError(f"main is not verified, so nothing is exported: {first}", hint="githarness verify")
     governed.remember(harness, config)
     of = harness.state
     knobs = {name: state.effective(of, name) for name in of.declaration.knob}

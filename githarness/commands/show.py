@@ -6,14 +6,15 @@ recorded it; a digest that is not there is absent, never an empty surface. What 
 does not do: it shows nothing of a client's own files.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from githarness.commands import inputs
 from githarness.errors import OK, MissingError
-from githarness.formats import detect
 from githarness.formats import surface as surface_format
-from githarness.measure import counters, stopcause
+from githarness.measure import counters
 from githarness.model.manifest import Run, Stats
 from githarness.model.session import Call
 from githarness.store import layout, runs
@@ -33,7 +34,11 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A run: its manifest, and its trajectory as read from the stored bytes."""
+    """A run: its manifest, and its trajectory as read from the stored bytes.
+
+    `final_text` is the last text of the model, wherever it stands; `calls_after_text`
+    says how many calls came after it, None where there is no text.
+    """
 
     id: str
     agent: str
@@ -47,6 +52,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     steered: bool
     turns: tuple[str, ...]
     final_text: str | None
+    calls_after_text: int | None
     calls: tuple[ShownCall, ...]
     manifest: Run
 
@@ -96,16 +102,21 @@ class PromptResult(msgspec.Struct, frozen=True, kw_only=True):
         return OK
 
 
-def raw(store: Store, prefix: str) -> bytes:
-    """Return the exact stored bytes of a run's recording, a surface or a prompt."""
+def raw(store: Store, prefix: str) -> Iterator[bytes]:
+    """Yield the exact stored bytes of a run's recording, a surface or a prompt, in pieces."""
     area, name = runs.resolve(store, prefix)
     if area == layout.RUNS:
-        return runs.recording(store, runs.manifest(store, name))
+        return runs.parts(store, runs.manifest(store, name))
+    return iter([_exact(store, area, name)])
+
+
+def _exact(store: Store, area: str, name: str) -> bytes:
     data = store.read(layout.surface(name) if area == layout.SURFACES else layout.prompt(name))
     if data is None:
+        what = f"surface {name[:12]}" if area == layout.SURFACES else "such a prompt"
         raise MissingError(
             f"the bytes of {name[:12]} are withheld, since a secret was found in them",
-            hint=f"githarness show {name[:12]} lists its tools and digests",
+            hint=f"its digest is all that is kept of {what}; githarness show ID says what else is known",
         )
     return data
 
@@ -117,11 +128,11 @@ def run(store: Store, prefix: str) -> RunResult | SurfaceResult | PromptResult:
         return _run(store, runs.manifest(store, name))
     if area == layout.SURFACES:
         return _surface(store, name)
-    return PromptResult(id=name, text=raw(store, name).decode("utf-8", "backslashreplace"))
+    return PromptResult(id=name, text=_exact(store, area, name).decode("utf-8", "backslashreplace"))
 
 
 def _run(store: Store, manifest: Run) -> RunResult:
-    session = stopcause.settled(detect.read(manifest.recording.format, runs.recording(store, manifest)))
+    session = inputs.stored_session(store, manifest)
     cited = manifest.surfaces
     return RunResult(
         id=manifest.id,
@@ -136,6 +147,7 @@ def _run(store: Store, manifest: Run) -> RunResult:
         steered=session.steered,
         turns=tuple(turn.text for turn in session.turns),
         final_text=session.final_text,
+        calls_after_text=session.calls_after_text if session.final_text is not None else None,
         calls=tuple(map(_call, session.calls)),
         manifest=manifest,
     )

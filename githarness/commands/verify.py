@@ -17,6 +17,11 @@ from githarness.govern import void
 from githarness.propose import state
 from githarness.store.objects import Store
 
+HINT = (
+    "githarness rollback ID takes back what landed without leave; git revert COMMIT a hand on main; "
+    "an entry that is missing must be fetched from whoever has it"
+)
+
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that must be put right; `commit` is empty for a problem of the ledger."""
@@ -28,7 +33,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer: `ok` is None when no ledger is pinned. `void` lists entries that do not count."""
+    """The answer: `ok` is None when no ledger is pinned. `void` lists entries that do not count.
+
+    `unread` are refs below the ledger's that no entry can have, past the limit on count.
+    """
 
     ok: bool | None
     ledger: str | None
@@ -39,6 +47,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     void: tuple[Problem, ...]
     in_force: tuple[str, ...]
     decisions: int
+    unread: int
     hint: str
 
     @property
@@ -62,7 +71,7 @@ def result(harness: Harness) -> Result:
         hint = f"githarness trust {next(iter(roots))}" if roots else "githarness policy init --key FILE"
         return Result(
             ok=None, ledger=None, head=harness.tip, state=_state(harness), problems=(), cured=(), void=(),
-            in_force=(), decisions=0, hint=hint,
+            in_force=(), decisions=0, unread=harness.unread, hint=hint,
         )  # fmt: skip
     return Result(
         ok=verdict.ok,
@@ -76,7 +85,8 @@ def result(harness: Harness) -> Result:
         ),
         in_force=tuple(one.landing.fingerprint for one in verdict.in_force),
         decisions=len(ledger.entries),
-        hint="" if verdict.ok else "githarness log --mutations shows what landed; githarness rollback ID",
+        unread=harness.unread,
+        hint="" if verdict.ok else HINT,
     )
 
 

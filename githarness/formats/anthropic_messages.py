@@ -95,22 +95,20 @@ def sniff(peek: Peek) -> bool:
 
 
 def _take(builder: Builder, history: History, one: Exchange) -> None:
-    response = one.response if one.response is not None else _streamed(one.events)
-    native = str(response.get("id") or "") if response is not None else ""
+    response = one.answer(_streamed)
+    native = str(response.get("id") or "")
     walk = Walk(builder, history, goes_on=native if one.request is None else None)
     if one.request is not None:
-        messages = one.request.get("messages")
-        for message in messages if isinstance(messages, list) else []:
+        for message in one.listed("messages"):
             builder.records += 1
             _message(builder, walk, message)
         walk.settle(native)
         _sent(builder, one.request)
-    answered = response.get("model") if response is not None else None
-    builder.model(answered or (one.request.get("model") if one.request is not None else None))
-    if response is not None and isinstance(response.get("content"), list):
+    builder.model(response.get("model") or one.asked("model"))
+    if isinstance(response.get("content"), list):
         builder.records += 1
         _answer(builder, walk, response, native)
-    elif (one.status or 0) >= 400 or (response is not None and response.get("type") == "error"):
+    elif one.is_refused or response.get("type") == "error":
         builder.stop(API_ERROR)
 
 

@@ -47,6 +47,7 @@ AGENT = "claude-code"
 CONVERSATION = frozenset({"user", "assistant", "system", "attachment", "tool_use", "tool_result"})
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 SHELLS = frozenset({"Bash", "PowerShell"})
+PASTED = frozenset({"image", "document"})
 
 
 def sniff(peek: Peek) -> bool:
@@ -55,17 +56,22 @@ def sniff(peek: Peek) -> bool:
 
 
 def _is_ours(record: dict[str, Any]) -> bool:
-    kind, message = record.get("type"), record.get("message")
+    kind = record.get("type")
     # Its own event stream and other clients share these names, each with a sign of its own.
     if not isinstance(kind, str) or not {"parent_tool_use_id", "systemPayload"}.isdisjoint(record):
         return False
-    known = "sessionId" in record
     if kind in {"user", "assistant"}:
-        placed = known or ("timestamp" in record and "session_id" not in record)
-        return placed and isinstance(message, dict) and "content" in message and "parts" not in message
+        return _is_said(record)
     if kind in {"summary", "file-history-snapshot"}:
-        return known or "leafUuid" in record or "snapshot" in record
-    return known and (kind in claude_text.METADATA or kind == "queue-operation" or "attachment" in record)
+        return not {"sessionId", "leafUuid", "snapshot"}.isdisjoint(record)
+    noted = kind in claude_text.METADATA or kind == "queue-operation" or "attachment" in record
+    return noted and "sessionId" in record
+
+
+def _is_said(record: dict[str, Any]) -> bool:
+    message = record.get("message")
+    placed = "sessionId" in record or ("timestamp" in record and "session_id" not in record)
+    return placed and isinstance(message, dict) and "content" in message and "parts" not in message
 
 
 class Reader(msgspec.Struct, kw_only=True):
@@ -168,21 +174,29 @@ class Reader(msgspec.Struct, kw_only=True):
     def _hear(self, line: Line, blocks: list[Block], *, beside: bool) -> None:
         """Sort the texts of a user record into what a person typed and what the client wrote."""
         texts = [block.text for block in blocks if block.type == "text" and block.text]
-        summary = line.is_compact_summary or (texts and texts[0].startswith(claude_text.SUMMARY))
+        pasted = not texts and any(map(_is_pasted, blocks))
         typed = [text for text in texts if claude_text.is_typed(text)]
-        pasted = not texts and any(block.type in {"image", "document"} for block in blocks)
-        if summary:
-            self._compacted("summary")
         if line.interrupted_message_id or any(map(claude_text.is_interruption, texts)):
             self.builder.stop(INTERRUPTED)
-        if summary or self._is_injected(line) or not (typed or pasted):
+        if self._is_written(line, texts) or not (typed or pasted):
             if texts or pasted:
                 self.builder.inject()
             return
-        if beside and typed:
+        self._typed(typed, beside=beside)
+
+    def _is_written(self, line: Line, texts: list[str]) -> bool:
+        """Tell whether the client wrote this record, and take the summary that it may be."""
+        summary = line.is_compact_summary or any(map(claude_text.is_summary, texts[:1]))
+        if summary:
+            self._compacted("summary")
+        return summary or self._is_injected(line)
+
+    def _typed(self, texts: list[str], *, beside: bool) -> None:
+        """Take what a person typed; beside a result it steers a turn that is still open."""
+        if beside and texts:
             self.builder.steer()
-        if typed or not beside:
-            self.builder.turn("\n".join(typed))
+        if texts or not beside:
+            self.builder.turn("\n".join(texts))
 
     def _is_injected(self, line: Line) -> bool:
         """Tell whether the client wrote this record: no person prompts a subagent."""
@@ -249,8 +263,12 @@ class Reader(msgspec.Struct, kw_only=True):
             self._spend(message.id or line.uuid or f"#{self.builder.records}", message.usage)
         for block in message.blocks():
             self._said(block)
-        if message.stop_reason in claude_text.STOPS:
-            self.builder.stop(claude_text.STOPS[message.stop_reason])
+        self._stopped(line, message.stop_reason)
+
+    def _stopped(self, line: Line, reason: str | None) -> None:
+        """Note why a response ended; one that was broken off says something else or nothing."""
+        if reason in claude_text.STOPS:
+            self.builder.stop(claude_text.STOPS[reason])
         if line.is_aborted_mid_stream:
             self.builder.stop(INTERRUPTED)
 
@@ -367,3 +385,7 @@ class Reader(msgspec.Struct, kw_only=True):
     def _old_result(self, line: Line) -> None:
         block = Block(tool_use_id=line.call_id, content=line.output, is_error=line.is_error)
         self._result(block, line, alone=True)
+
+
+def _is_pasted(block: Block) -> bool:
+    return block.type in PASTED

@@ -141,8 +141,8 @@ _ASIDE: msgspec.json.Decoder[Aside] = msgspec.json.Decoder(Aside)
 def read(record: bytes) -> Line | None:
     """Decode one record, or None when it is no JSON object."""
     try:
-        return _LINE.decode(record)
-    except (msgspec.DecodeError, RecursionError):
+        return _LINE.decode(canon.shallow(record))
+    except (ValueError, RecursionError):
         pass  # a lone surrogate, or a field of an unforeseen type: slower, and field by field
     try:
         value = canon.read(record)

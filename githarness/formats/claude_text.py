@@ -130,6 +130,11 @@ STOPS = {
 }
 
 
+def is_summary(text: str) -> bool:
+    """Tell whether a text is the summary that stands for what was compacted."""
+    return text.startswith(SUMMARY)
+
+
 def is_typed(text: str) -> bool:
     """Tell whether a person typed the text, or at least what follows a glued reminder."""
     rest = _REMINDERS.sub("", text, count=1) if text.lstrip().startswith("<system-reminder>") else text

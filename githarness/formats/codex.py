@@ -120,8 +120,9 @@ def _meta(reader: Reader, payload: _Table, when: str) -> None:
     builder = reader.builder
     own = text(payload.get("id")) or text(payload.get("session_id"))
     if builder.native is not None and own not in {builder.native, ""}:
-        reader.replay.foreign(when)
-        builder.parent = builder.parent or own
+        begun = bool(builder.steps or builder.turn_count or builder.calls)
+        reader.replay.foreign(when, begun=begun)
+        builder.parent = builder.parent or (None if begun else own)
         builder.copied += 1
         return
     reader.replay.own(when)

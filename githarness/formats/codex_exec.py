@@ -35,15 +35,22 @@ _QUIET = frozenset({"reasoning", "todo_list", "error"})
 
 
 class Stream(msgspec.Struct, kw_only=True):
-    """Where in the stream we are: `fresh` says that the next model item opens a step."""
+    """Where in the stream we are: `fresh` says that the next model item opens a step.
+
+    `joined` says that another thread's stream was put behind this one's.
+    """
 
     fresh: bool = True
+    joined: bool = False
 
     def take(self, builder: Builder, kind: str, value: dict[str, Any]) -> None:
         """Take one event of the stream."""
         if kind == "thread.started":
             thread = value.get("thread_id")
             builder.native = builder.native or (thread if isinstance(thread, str) else None)
+            self.joined = thread != builder.native
+        if self.joined:
+            builder.copied += 1
         elif kind == "turn.started":
             builder.turn_count += 1
             builder.last, builder.stop_cause, self.fresh = "turn", None, True

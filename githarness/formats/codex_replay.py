@@ -20,24 +20,32 @@ _VERSION_AT = 14
 
 
 class Replay(msgspec.Struct, kw_only=True):
-    """`start` is None unless a replay goes on; `ordered` says that turn ids hold times."""
+    """`start` is None unless a replay goes on; `ordered` says that turn ids hold times.
+
+    `joined` says that another session's file was put behind this one's.
+    """
 
     origin: str = ""
     start: str | None = None
     ordered: bool = False
+    joined: bool = False
 
     def own(self, when: str) -> None:
         """The session's own header, written at `when`: any replay is over."""
-        self.origin, self.start = when, None
+        self.origin, self.start, self.joined = when, None, False
 
-    def foreign(self, when: str) -> None:
-        """A header of another session: what follows is its history."""
-        self.start, self.ordered = max(self.origin, when), False
+    def foreign(self, when: str, *, begun: bool) -> None:
+        """A header of another session: what follows is its history.
+
+        A fork repeats its parent before it says anything itself. Once this session has
+        `begun`, what follows is a file of its own.
+        """
+        self.start, self.ordered, self.joined = max(self.origin, when), False, begun
 
     def covers(self, session: str, turn: str, when: str) -> bool:
         """Tell whether a record of `turn`, written at `when`, is still the other session's."""
-        if self.start is None:
-            return False
+        if self.start is None or self.joined:
+            return self.joined
         if is_timed(turn) and is_timed(session):
             self.ordered = True
             over = turn >= session

@@ -60,7 +60,8 @@ class Reader(msgspec.Struct, kw_only=True):
 
     `talking` is set between a turn's start and its end. `asked` maps a permission
     request to its call, `denied` a call to who denied it, and `typed` are executions
-    that a person asked for.
+    that a person asked for. `joined` says that another session's log was put behind
+    this one's.
     """
 
     builder: Builder
@@ -69,6 +70,7 @@ class Reader(msgspec.Struct, kw_only=True):
     asked: dict[str, str] = {}
     denied: dict[str, str] = {}
     typed: set[str] = set()
+    joined: bool = False
 
     @classmethod
     def open(cls, *, keep: bool = True) -> "Reader":
@@ -83,13 +85,21 @@ class Reader(msgspec.Struct, kw_only=True):
             self.builder.unreadable += 1
         elif line.type not in events.KNOWN:
             self.builder.unfamiliar(line.type or "(no type)")
-        else:
+        elif self._is_own(line, line.data or Data()):
             self.builder.seen_at(line.timestamp)
             self._take(line, line.data or Data())
+        else:
+            self.builder.copied += 1
 
     def finish(self) -> Session:
         """Return what was understood so far."""
         return self.builder.finish()
+
+    def _is_own(self, line: Line, data: Data) -> bool:
+        """Tell whether an event is this session's; a header of another one opens that one's log."""
+        if line.type in _HEADS and data.session_id:
+            self.joined = self.builder.native not in (None, data.session_id)
+        return not self.joined
 
     def _take(self, line: Line, data: Data) -> None:
         if line.type in _HEADS:

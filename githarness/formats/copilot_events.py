@@ -137,8 +137,8 @@ _LINE: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 def read(record: bytes) -> Line | None:
     """Decode one record, or None when it is no JSON object."""
     try:
-        return _LINE.decode(record)
-    except (msgspec.DecodeError, RecursionError):
+        return _LINE.decode(canon.shallow(record))
+    except (ValueError, RecursionError):
         pass  # a lone surrogate, or a field of an unforeseen type: slower, and field by field
     try:
         value = canon.read(record)

@@ -92,8 +92,8 @@ class Reader(msgspec.Struct, kw_only=True):
         self.builder.records += 1
         line: _Line | None
         try:
-            line = _LINE.decode(record)
-        except (msgspec.DecodeError, RecursionError):
+            line = _LINE.decode(canon.shallow(record))
+        except (ValueError, RecursionError):
             line = _again(record)
         if line is None:
             self.builder.unreadable += 1

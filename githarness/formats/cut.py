@@ -85,6 +85,7 @@ class Body:
 
 def members(data: bytes) -> dict[str, bytes]:
     """Return the raw bytes of each member; ValueError when `data` is no JSON object."""
+    canon.shallow(data)
     try:
         return {key: bytes(raw) for key, raw in _MEMBERS.decode(data).items()}
     except (msgspec.DecodeError, RecursionError):
@@ -93,6 +94,7 @@ def members(data: bytes) -> dict[str, bytes]:
 
 def elements(data: bytes) -> list[bytes]:
     """Return the raw bytes of each element; ValueError when `data` is no JSON array."""
+    canon.shallow(data)
     try:
         return [bytes(raw) for raw in _ELEMENTS.decode(data)]
     except (msgspec.DecodeError, RecursionError):

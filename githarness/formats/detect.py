@@ -6,7 +6,7 @@ specific content. What it does not do: it reads no names and opens no files.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Protocol, Self
 
@@ -90,7 +90,12 @@ def _load(name: str) -> Format:
 
 
 def read(name: str, data: bytes) -> Session:
-    """Read a stored recording with the reader it was recorded with, texts kept.
+    """Read a recording in hand with the reader it was recorded with, texts kept."""
+    return read_pieces(name, [data])
+
+
+def read_pieces(name: str, pieces: Iterable[bytes]) -> Session:
+    """Read a recording that comes in pieces, such as the parts of a store, texts kept.
 
     Raises UnreadableError when no reader of that name is left.
     """
@@ -101,6 +106,6 @@ def read(name: str, data: bytes) -> Session:
             hint="githarness show ID --raw prints the bytes",
         )
     reader = form.reader.open(keep=True)
-    for record in peek.records(data):
+    for record in peek.split(pieces):
         reader.feed(record)
     return reader.finish()

@@ -10,7 +10,7 @@ What it does not do: it reads no message, and it puts no stream of events togeth
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,6 +58,25 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
     when: str | None = None
     provider: str | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the server answered with an error, as far as the status says."""
+        return (self.status or 0) >= 400
+
+    def answer(self, streamed: Callable[[tuple[Any, ...]], Body | None]) -> Body:
+        """Return the response, also where it came as events; without one, a body that has nothing."""
+        found = streamed(self.events) if self.response is None else self.response
+        return Body.of({}) if found is None else found
+
+    def asked(self, key: str) -> Any:
+        """Return a member of the request, None where either is absent."""
+        return None if self.request is None else self.request.get(key)
+
+    def listed(self, key: str) -> list[Any]:
+        """Return the elements of a member of the request that is an array, else nothing."""
+        value = self.asked(key)
+        return value if isinstance(value, list) else []
 
 
 def split(record: bytes) -> list[Exchange | None]:
@@ -209,12 +228,17 @@ def _is_anthropic(request: Body) -> bool:
     if request.has(_CHAT_KEYS):
         return False
     tools = request.get("tools")
-    if isinstance(tools, list) and tools and isinstance(tools[0], dict):
-        return "input_schema" in tools[0] or not {"function", "custom"} & tools[0].keys()
+    first = tools[0] if isinstance(tools, list) and tools else None
+    if isinstance(first, dict):
+        return "input_schema" in first or not {"function", "custom"} & first.keys()
     messages = [one for one in request.get("messages") if isinstance(one, dict)]
-    if any(one.get("role") in ("system", "developer", "tool") or "tool_calls" in one for one in messages):
+    if any(map(_is_of_chat, messages)):
         return False
     return "max_tokens" in request or any(_has_blocks(one.get("content")) for one in messages)
+
+
+def _is_of_chat(message: dict[str, Any]) -> bool:
+    return message.get("role") in ("system", "developer", "tool") or "tool_calls" in message
 
 
 def _has_blocks(content: Any) -> bool:

@@ -31,11 +31,15 @@ READER = 1
 
 
 class Reader(msgspec.Struct, kw_only=True):
-    """Feed lines or the document; `builder` holds the header, `messages` all that was said."""
+    """Feed lines or the document; `builder` holds the header, `messages` all that was said.
+
+    `joined` says that another session's file was put behind this one's.
+    """
 
     builder: Builder
     messages: dict[str, Message] = {}
     snapshots: int = 0
+    joined: bool = False
 
     @classmethod
     def open(cls, *, keep: bool = True) -> "Reader":
@@ -50,10 +54,12 @@ class Reader(msgspec.Struct, kw_only=True):
             value = None
         batch = value.get("messages") if isinstance(value, dict) else None
         self.builder.records += len(batch) if isinstance(batch, list) else 1
-        if isinstance(value, dict):
+        if not isinstance(value, dict):
+            self.builder.unreadable += 1
+        elif self._is_own(value):
             self._take(value)
         else:
-            self.builder.unreadable += 1
+            self.builder.copied += len(batch) if isinstance(batch, list) else 1
 
     def finish(self) -> Session:
         """Return what the messages say as they stand; more may be fed afterwards."""
@@ -61,6 +67,13 @@ class Reader(msgspec.Struct, kw_only=True):
         for key, message in self.messages.items():
             _tell(builder, key, message)
         return builder.finish()
+
+    def _is_own(self, value: dict[str, Any]) -> bool:
+        """Tell whether a line is this session's; a header of another one opens that one's file."""
+        native = _text(value.get("sessionId"))
+        if native and "type" not in value:
+            self.joined = self.builder.native not in (None, native)
+        return not self.joined
 
     def _take(self, value: dict[str, Any]) -> None:
         patch, target = value.get("$set"), value.get("$rewindTo")

@@ -80,23 +80,21 @@ def sniff(peek: Peek) -> bool:
 
 
 def _take(builder: Builder, history: History, one: Exchange) -> None:
-    response = one.response if one.response is not None else _streamed(one.events)
-    native = str(response.get("responseId") or "") if response is not None else ""
+    response = one.answer(_streamed)
+    native = str(response.get("responseId") or "")
     walk = Walk(builder, history, goes_on=native if one.request is None else None)
     if one.request is not None:
-        contents = one.request.get("contents")
-        for content in contents if isinstance(contents, list) else []:
+        for content in one.listed("contents"):
             builder.records += 1
             _content(builder, walk, content)
         walk.settle(native)
         _sent(builder, one.request)
     named = _MODEL.search(one.path)
-    answered = response.get("modelVersion") if response is not None else None
-    builder.model(answered or (named[1] if named else None))
-    if response is not None and isinstance(response.get("candidates"), list):
+    builder.model(response.get("modelVersion") or (named[1] if named else None))
+    if isinstance(response.get("candidates"), list):
         builder.records += 1
         _answer(builder, walk, response, native)
-    elif (one.status or 0) >= 400 or (response is not None and "error" in response):
+    elif one.is_refused or "error" in response:
         builder.stop(API_ERROR)
 
 

@@ -155,8 +155,8 @@ class Reader(msgspec.Struct, kw_only=True):
         """Take one line. Never raises; what cannot be read or is unknown is counted."""
         self.builder.records += 1
         try:
-            line = _LINE.decode(record)
-        except (msgspec.DecodeError, RecursionError):
+            line = _LINE.decode(canon.shallow(record))
+        except (ValueError, RecursionError):
             self._odd(record)
             return
         self._line(line)
@@ -260,24 +260,29 @@ class Reader(msgspec.Struct, kw_only=True):
 
     def _event(self, event: _Event, *, own: bool) -> None:
         self.builder.seen_at(event.timestamp)
-        if event.event == "model":
-            if own:
+        match event.event:
+            case "model" if own:
                 self._model(event)
-        elif event.event == "span_begin":
-            self._span(event)
-        elif event.event == "approval":
-            if event.decision in ("reject", "terminate") and event.approver in _PEOPLE and event.call:
-                self.denied.add(event.call.id or "")
-        elif event.event == "compaction":
-            self.builder.compaction()
-        elif event.event == "interrupt":
-            self.builder.stop(INTERRUPTED)
-        elif event.event == "tool":
-            self._tool(event)
-        elif event.event == "sample_limit":
-            self.ending = self.ending or _LIMITS.get(event.type or "", INTERRUPTED)
-        else:
-            self.builder.unfamiliar(f"event {event.event}")
+            case "model":
+                pass  # a model that another agent asked says nothing of this one
+            case "span_begin":
+                self._span(event)
+            case "approval":
+                self._approval(event)
+            case "compaction":
+                self.builder.compaction()
+            case "interrupt":
+                self.builder.stop(INTERRUPTED)
+            case "tool":
+                self._tool(event)
+            case "sample_limit":
+                self.ending = self.ending or _LIMITS.get(event.type or "", INTERRUPTED)
+            case kind:
+                self.builder.unfamiliar(f"event {kind}")
+
+    def _approval(self, event: _Event) -> None:
+        if event.decision in ("reject", "terminate") and event.approver in _PEOPLE and event.call:
+            self.denied.add(event.call.id or "")
 
     def _tool(self, event: _Event) -> None:
         """A tool that raised ends its sample, and no message tells of it."""

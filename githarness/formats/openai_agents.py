@@ -153,10 +153,7 @@ class Reader(msgspec.Struct, kw_only=True):
             self.replying = False
             self.builder.unfamiliar("item of another shape")
             return
-        written = kind in _WRITTEN or (kind == "message" and item.get("role") == "assistant")
-        if written and not self.replying:
-            self.builder.step()
-        self.replying = written
+        self._replies(kind in _WRITTEN or (kind == "message" and item.get("role") == "assistant"))
         if kind == "message":
             self._message(item.get("role"), item["content"])
         elif kind in _CALLS:
@@ -165,6 +162,12 @@ class Reader(msgspec.Struct, kw_only=True):
             self._listing(item)
         else:
             self._other(item, kind)
+
+    def _replies(self, written: bool) -> None:
+        """A response begins with the first item that a model wrote."""
+        if written and not self.replying:
+            self.builder.step()
+        self.replying = written
 
     def _other(self, item: dict[str, Any], kind: str) -> None:
         if kind.endswith("_output"):

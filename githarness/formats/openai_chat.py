@@ -64,21 +64,19 @@ def sniff(peek: Peek) -> bool:
 
 
 def _take(builder: Builder, history: History, one: Exchange) -> None:
-    response = one.response if one.response is not None else _streamed(one.events)
-    native = str(response.get("id") or "") if response is not None else ""
+    response = one.answer(_streamed)
+    native = str(response.get("id") or "")
     walk = Walk(builder, history, goes_on=native if one.request is None else None)
     if one.request is not None:
         _history(builder, walk, one.request.get("messages"))
         walk.settle(native)
         _sent(builder, one.request)
-    answered = response.get("model") if response is not None else None
-    builder.model(answered or (one.request.get("model") if one.request is not None else None))
-    choices = response.get("choices") if response is not None else None
-    if response is not None and isinstance(choices, list):
+    builder.model(response.get("model") or one.asked("model"))
+    if isinstance(response.get("choices"), list):
         builder.seen_at(exchange.iso(response.get("created")))
         builder.records += 1
         _answer(builder, walk, response, native)
-    elif (one.status or 0) >= 400 or (response is not None and "error" in response):
+    elif one.is_refused or "error" in response:
         builder.stop(API_ERROR)
 
 

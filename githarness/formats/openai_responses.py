@@ -68,16 +68,14 @@ def sniff(peek: Peek) -> bool:
 
 
 def _take(builder: Builder, history: History, one: Exchange) -> None:
-    request = one.request
-    response = one.response if one.response is not None else _streamed(one.events)
-    native = str(response.get("id") or "") if response is not None else ""
+    request, response = one.request, one.answer(_streamed)
+    native = str(response.get("id") or "")
     walk = Walk(builder, history, goes_on=_goes_on(request, native))
     if request is not None:
         _asked(builder, walk, request)
         walk.settle(native)
-    answered = response.get("model") if response is not None else None
-    builder.model(answered or (request.get("model") if request is not None else None))
-    if response is not None and isinstance(response.get("output"), list):
+    builder.model(response.get("model") or one.asked("model"))
+    if isinstance(response.get("output"), list):
         builder.seen_at(exchange.iso(response.get("created_at")))
         if request is None and native != history.answers:
             _sent(builder, response, [])
@@ -85,7 +83,7 @@ def _take(builder: Builder, history: History, one: Exchange) -> None:
             _compacted(builder, Walk(builder, history), response, native)
         else:
             _answer(builder, walk, response, native)
-    elif (one.status or 0) >= 400 or (response is not None and response.get("error") is not None):
+    elif one.is_refused or response.get("error") is not None:
         builder.stop(API_ERROR)
 
 
@@ -117,18 +115,26 @@ def _sent(builder: Builder, holder: Body, heads: list[Body]) -> None:
     if holder.raw("tools").startswith(b"["):
         builder.surface(holder.raw("tools"), covers_history=True)
     tools = holder.get("tools")
-    listed = tools if isinstance(tools, list) else []
-    if any(isinstance(tool, dict) and tool.get("type") == "mcp" for tool in listed):
+    if isinstance(tools, list) and any(map(_is_server, tools)):
         builder.partial_names = True
     pieces = [(holder, "instructions")] if holder.get("instructions") is not None else []
     pieces += [(head, "content") for head in heads]
+    if pieces:
+        builder.prompt(_prompt(pieces), covers_history=True)
+
+
+def _prompt(pieces: list[tuple[Body, str]]) -> bytes:
+    """Return the one text that is the prompt, or the exact JSON of its several pieces."""
     if len(pieces) > 1:
-        builder.prompt(
-            b"[" + b",".join(body.raw(key) or b"null" for body, key in pieces) + b"]", covers_history=True
-        )
-    for body, key in pieces if len(pieces) == 1 else []:
-        value = body.get(key)
-        builder.prompt(canon.utf8(value) if isinstance(value, str) else body.raw(key), covers_history=True)
+        return b"[" + b",".join(body.raw(key) or b"null" for body, key in pieces) + b"]"
+    [(body, key)] = pieces
+    value = body.get(key)
+    return canon.utf8(value) if isinstance(value, str) else body.raw(key)
+
+
+def _is_server(tool: Any) -> bool:
+    """Tell whether a tool stands for a server's tools, which the request does not list."""
+    return isinstance(tool, dict) and tool.get("type") == "mcp"
 
 
 def _answer(builder: Builder, walk: Walk, response: Body, native: str) -> None:

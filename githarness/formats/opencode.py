@@ -124,7 +124,7 @@ class Reader(msgspec.Struct, kw_only=True):
     def feed(self, record: bytes) -> None:
         """Take one row line, or one exported document."""
         try:
-            line: shapes.Line = shapes.LINE.decode(record)
+            line: shapes.Line = shapes.LINE.decode(canon.shallow(record))
         except shapes.REFUSALS:
             self._other(record)
             return
@@ -141,7 +141,7 @@ class Reader(msgspec.Struct, kw_only=True):
     def _other(self, record: bytes) -> None:
         """Read what is no plain row line: an export, odd strings, an unknown shape, or no JSON."""
         try:
-            export = shapes.EXPORT.decode(record)
+            export = shapes.EXPORT.decode(canon.shallow(record))
         except shapes.REFUSALS:
             self._slowly(record)
             return

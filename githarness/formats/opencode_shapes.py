@@ -161,4 +161,4 @@ EXPORT = msgspec.json.Decoder(Export)
 ITEM = msgspec.json.Decoder(Item)
 
 # What msgspec raises on bytes that are no JSON, no UTF-8, too deep or of another shape.
-REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+REFUSALS = (ValueError, RecursionError)

@@ -262,11 +262,15 @@ class Reader(msgspec.Struct, kw_only=True):
         cause = _cause(span) if span.error is not None else None
         if span.end is not None or cause is not None:
             self.outcomes[call] = cause or ""
-        output = found.get("gen_ai.tool.call.result")
-        if call in builder.open_calls and (output is not None or call in self.lone):
-            text = None if output is None else output if isinstance(output, str) else spelled(output)
+        self._returned(call, found.get("gen_ai.tool.call.result"), cause)
+
+    def _returned(self, call: str, output: object, cause: str | None) -> None:
+        """Take what a tool's span says came back; a call that only the span tells has no other result."""
+        if call in self.builder.open_calls and (output is not None or call in self.lone):
+            text = output if output is None or isinstance(output, str) else spelled(output)
             unknown = call not in self.outcomes
-            builder.result(call, text, None if unknown else cause is not None, UNKNOWN if unknown else cause)
+            flag = None if unknown else cause is not None
+            self.builder.result(call, text, flag, UNKNOWN if unknown else cause)
 
     def _named(self, native: object, name: str) -> str | None:
         """Find the call a tool's span is of: by its id, else the first open one of its name."""

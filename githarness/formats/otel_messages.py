@@ -180,16 +180,24 @@ def _part(item: dict[str, Any]) -> Part:
         text = item.get("content", item.get("text"))
         return Part(kind="text", text=text if isinstance(text, str) else "")
     if kind in ("tool_call", "server_tool_call"):
-        given, malformed = arguments(body.get("arguments", _decoded(body.get("input_json"))))
-        key, name = _text(body.get("id")), _text(body.get("name"))
-        return Part(kind="call", id=key, name=name, input=given, malformed=malformed)
+        return _call(body)
     if kind in _RESULTS:
-        output = next((body[key] for key in _OUTPUTS if body.get(key) is not None), "")
-        failed = body.get("is_error")
-        key = _text(body.get("id")) or _text(body.get("tool_call_id"))
-        text = output if isinstance(output, str) else spelled(output)
-        return Part(kind="result", id=key, text=text, failed=failed if isinstance(failed, bool) else None)
+        return _result(body)
     return Part(kind=kind or "part without a type")
+
+
+def _call(body: dict[str, Any]) -> Part:
+    given, malformed = arguments(body.get("arguments", _decoded(body.get("input_json"))))
+    key, name = _text(body.get("id")), _text(body.get("name"))
+    return Part(kind="call", id=key, name=name, input=given, malformed=malformed)
+
+
+def _result(body: dict[str, Any]) -> Part:
+    output = next((body[key] for key in _OUTPUTS if body.get(key) is not None), "")
+    failed = body.get("is_error")
+    key = _text(body.get("id")) or _text(body.get("tool_call_id"))
+    text = output if isinstance(output, str) else spelled(output)
+    return Part(kind="result", id=key, text=text, failed=failed if isinstance(failed, bool) else None)
 
 
 _MEMBERS = ("text", "tool_call", "tool_result", "thinking")

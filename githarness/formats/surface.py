@@ -20,7 +20,7 @@ from typing import Any
 from githarness import canon
 from githarness.errors import UnreadableError
 from githarness.formats import cut
-from githarness.formats.peek import Peek
+from githarness.formats.peek import BOM, Peek
 from githarness.formats.surface_dialects import dialect, lower_tools
 from githarness.formats.surface_places import Place, find, is_single
 from githarness.model.surface import SENT, Surface, ToolSpec
@@ -75,6 +75,7 @@ def sniff(peek: Peek) -> bool:
 
 def read(data: bytes) -> list[Surface]:
     """Read every tools array of a surface file, each from its exact bytes."""
+    data = data.removeprefix(BOM)
     places = find(canon.parse(data, "surface file"))
     if not places:
         raise UnreadableError("surface file: holds no tools array")
@@ -83,6 +84,7 @@ def read(data: bytes) -> list[Surface]:
 
 def read_tool(data: bytes) -> bytes | None:
     """Return the exact bytes of a file that holds one tool; None when it holds something else."""
+    data = data.removeprefix(BOM)
     return data.strip(_SPACE) if is_single(canon.parse(data, "tool file")) else None
 
 

@@ -56,16 +56,26 @@ def find(value: Any) -> list[Place]:
     if isinstance(tools, list) and value.get("type") in (None, LISTING):
         return [Place(("tools",), _kind(value, tools))] if _may_be_tools(tools) else []
     for key in ENVELOPES:
-        inner = value.get(key)
-        if isinstance(inner, dict) and isinstance(inner.get("tools"), list):
-            return [
-                Place((key, *place.path), OFFERED if key == "result" else place.kind) for place in find(inner)
-            ]
+        if _holds_tools(value.get(key)):
+            return _within(key, value[key])
     return [Place((), _kind({}, [value]), single=True)] if is_single(value) else []
 
 
+def _holds_tools(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("tools"), list)
+
+
+def _within(key: str, inner: Any) -> list[Place]:
+    """Find what an envelope holds; what a server answered was offered, whatever else it says."""
+    return [Place((key, *place.path), OFFERED if key == "result" else place.kind) for place in find(inner)]
+
+
+def _is_listing(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("type") == LISTING
+
+
 def _places_in_list(items: list[Any]) -> list[Place]:
-    if items and all(isinstance(item, dict) and item.get("type") == LISTING for item in items):
+    if items and all(map(_is_listing, items)):
         inner = [(at, place) for at, item in enumerate(items) for place in find(item)]
         return [Place((at, *place.path), place.kind) for at, place in inner]
     if _may_be_tools(items) and any(isinstance(item, dict) and _is_specific(item) for item in items):

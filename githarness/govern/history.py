@@ -61,11 +61,19 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
         return f"{MUTATIONS}{self.digest}.json"
 
 
+class Undoing(msgspec.Struct, frozen=True, kw_only=True):
+    """A landing that was taken back, and by which commit."""
+
+    landing: Landing
+    commit: str
+
+
 class History(msgspec.Struct, frozen=True, kw_only=True):
     """All of main. `cured` were problems once, and nothing of them is in force."""
 
     commits: tuple[str, ...]
     landings: tuple[Landing, ...]
+    undone: tuple[Undoing, ...]
     in_force: dict[str, Landing]
     problems: tuple[Problem, ...]
     cured: tuple[Problem, ...]
@@ -103,6 +111,7 @@ class _Walk:
     def __init__(self) -> None:
         self._commits: list[str] = []
         self._landings: list[Landing] = []
+        self._undone: list[Undoing] = []
         self._force: dict[str, Landing] = {}
         self._open: list[Problem] = []
         self._cured: list[Problem] = []
@@ -138,6 +147,7 @@ class _Walk:
                 self._clean.pop(path, None)
         for landing in move.removed:
             del self._force[landing.digest]
+            self._undone.append(Undoing(landing=landing, commit=move.after.commit))
         self._force.update({landing.digest: landing for landing in move.landed})
         self._landings += move.landed
 
@@ -146,6 +156,7 @@ class _Walk:
         return History(
             commits=tuple(self._commits),
             landings=tuple(self._landings),
+            undone=tuple(self._undone),
             in_force=dict(self._force),
             problems=tuple(self._open),
             cured=tuple(self._cured),

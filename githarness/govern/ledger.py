@@ -69,6 +69,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """Return a version by its digest; None for one that was never in force."""
         return next((one for one in self.versions if one.digest == digest), None)
 
+    def spoken(self, mutation: str) -> list[tuple[Tag, Decision]]:
+        """Return every decision on one mutation that counts or counted, those taken back as well."""
+        found = [(tag, tag.payload) for tag in self.entries.values() if isinstance(tag.payload, Decision)]
+        return [(tag, payload) for tag, payload in found if payload.mutation == mutation]
+
     def decisions(self, mutation: str) -> list[tuple[Tag, Decision]]:
         """Return the decisions on one mutation that nobody has taken back."""
         found = (self.entries[one] for one in self.live.get(mutation, ()))

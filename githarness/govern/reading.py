@@ -20,7 +20,10 @@ from githarness.govern.void import Void, VoidError
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a ref points at: object id, kind, and bytes; None when they cannot be read."""
+    """What a ref points at: object id, kind, and bytes; None when they cannot be read.
+
+    A kind of `unknown` is that of an object which is not there or has another name.
+    """
 
     oid: str
     kind: str
@@ -56,7 +59,7 @@ def read(refs: Mapping[str, Found], main: Mapping[str, bytes]) -> Reading:
 def _checked(ref: str, found: Found) -> bytes:
     if not tags.is_name(ref):
         raise VoidError("name", "no name that an entry can have")
-    if found.kind != "tag":
+    if found.kind not in {"tag", "unknown"}:
         raise VoidError("kind", f"the ref names a {found.kind}, and no tag")
     if found.data is None:
         raise VoidError("object", "the object cannot be read, or is too large")

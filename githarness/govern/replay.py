@@ -16,7 +16,7 @@ import msgspec
 from githarness.govern import history as histories
 from githarness.govern import landing as landings
 from githarness.govern import standing as standings
-from githarness.govern.history import History, Landing, Step
+from githarness.govern.history import History, Landing, Step, Undoing
 from githarness.govern.landing import Ground
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
@@ -45,6 +45,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     cured: tuple[Problem, ...]
     # Proposal commits that have landed: no approval of them counts again.
     spent: frozenset[str]
+    # All that ever landed, and what of it was taken back.
+    landings: tuple[Landing, ...]
+    undone: tuple[Undoing, ...]
 
 
 def replay(steps: Iterable[Step], ledger: Ledger) -> Verdict:
@@ -77,6 +80,8 @@ def judge(history: History, ledger: Ledger) -> Verdict:
         problems=tuple(problems),
         cured=tuple(cured),
         spent=frozenset(spent),
+        landings=history.landings,
+        undone=history.undone,
     )
 
 

@@ -80,8 +80,12 @@ def _rejected(rejects: list[tuple[Tag, Decision]], rule: Rule | None) -> Standin
         rejected_by=names,
         needed=None if rule is None else rule.threshold,
         decisions=_ids(rejects),
-        reasons=tuple(f"{name} rejected it" for name in names),
+        reasons=tuple(dict.fromkeys(_rejection(payload) for _, payload in rejects)),
     )
+
+
+def _rejection(payload: Decision) -> str:
+    return f"{payload.principal} rejected it" + (f": {payload.reason}" if payload.reason else "")
 
 
 def _principals(given: list[tuple[Tag, Decision]]) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ class of each difference, and the caller decides which of them matter.
 What cannot be compared is counted as unknown: arguments a client did not keep, and
 an outcome nobody wrote down beside a call that was denied.
 
-What it does not do: it computes no fidelity (`cause` is told), calls nothing a
-regression (`replays`) and compares no text a model wrote to a person.
+What it does not do: it computes no fidelity and names no cause (`cause`), calls nothing a
+regression (`replays`), and makes no divergence of what came back or of what a model
+wrote to a person. That an outcome flipped, or the last text is another, is counted.
 """
 
 import re
@@ -24,12 +25,18 @@ from typing import Any
 
 import msgspec
 
-from githarness import canon
 from githarness.measure import arguments, trajectory
 from githarness.measure.arguments import Delta, Renaming
-from githarness.measure.fidelity import DIFFERS, MATCHES, Part
 from githarness.measure.trajectory import Block, Pair, Trajectory
-from githarness.model.session import DENIED_HOOK, DENIED_PERSON, REFUSED, UNKNOWN, UNKNOWN_TOOL, Call
+from githarness.model.session import (
+    DENIED_HOOK,
+    DENIED_PERSON,
+    FAILED,
+    REFUSED,
+    UNKNOWN,
+    UNKNOWN_TOOL,
+    Call,
+)
 
 TOOL = "tool"  # another tool entirely: the strongest signal there is
 ARGUMENTS = "arguments"  # the same tool, asked something else
@@ -43,17 +50,6 @@ BLOCKS = frozenset({DENIED_PERSON, DENIED_HOOK, REFUSED, UNKNOWN_TOOL})
 
 # What the other side of a `blocked` divergence shows.
 LET_THROUGH = "let_through"
-
-SURFACE_CHANGED = "surface changed"
-PROMPT_CHANGED = "prompt changed"
-MODEL_CHANGED = "model changed"
-SAMPLING_ONLY = "sampling only"
-UNKNOWN_CAUSE = "unknown"
-
-_CAUSES = {"tools": SURFACE_CHANGED, "system": PROMPT_CHANGED, "model": MODEL_CHANGED}
-
-# More names than this in one label are a list, and a list has its own place.
-_NAMES = 5
 
 # Aligning is quadratic when few names repeat, and nobody reads further than this.
 FOLD = 400
@@ -91,7 +87,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """All divergences up to the verdict, and what could not be compared.
 
     `recorded` and `replayed` count calls. `unknown_arguments` and `unknown_outcomes`
-    count pairs that are neither equal nor different. `caveats` are sentences.
+    count pairs that are neither equal nor different. `outcomes_changed` counts calls
+    that succeeded on one side and failed on the other; `final_text_same` is None where a
+    side has no text. Neither is a divergence. `caveats` are sentences.
     """
 
     divergences: tuple[Divergence, ...]
@@ -99,12 +97,19 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     replayed: int
     unknown_arguments: int = 0
     unknown_outcomes: int = 0
+    outcomes_changed: int = 0
+    final_text_same: bool | None = None
     caveats: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Divergence | None:
         """The first structural divergence; None says only that there is none."""
         return next((one for one in self.divergences if one.structural), None)
+
+    @property
+    def structural(self) -> int:
+        """How many of the divergences are structural."""
+        return sum(one.structural for one in self.divergences)
 
     @property
     def agreed(self) -> int:
@@ -145,6 +150,7 @@ class _Tally:
         self.found: list[Divergence] = []
         self.unknown_arguments = 0
         self.unknown_outcomes = 0
+        self.outcomes_changed = 0
         self.extra = 0
 
 
@@ -177,8 +183,15 @@ def compare(
         replayed=len(got),
         unknown_arguments=tally.unknown_arguments,
         unknown_outcomes=tally.unknown_outcomes,
+        outcomes_changed=tally.outcomes_changed,
+        final_text_same=_same_text(recorded.final_text, replayed.final_text),
         caveats=tuple(caveats(recorded, replayed)),
     )
+
+
+def _same_text(want: str | None, got: str | None) -> bool | None:
+    """Compare last texts but for white space at their ends; None where one side has none."""
+    return None if want is None or got is None else want.strip() == got.strip()
 
 
 def _is_plain(block: Block, recorded: Sequence[Call], replayed: Sequence[Call]) -> bool:
@@ -270,6 +283,7 @@ def _kept(call: Call) -> bool:
 def _outcome(tally: _Tally, index: int, want: Call, got: Call) -> Divergence | None:
     is_blocked = (want.cause in BLOCKS, got.cause in BLOCKS)
     if is_blocked[0] == is_blocked[1]:
+        tally.outcomes_changed += {want.cause, got.cause} == {None, FAILED}
         return None
     if UNKNOWN in (want.cause, got.cause):
         tally.unknown_outcomes += 1
@@ -350,32 +364,3 @@ def _delta(delta: Delta) -> dict[str, Any]:
 
 def _withheld_name(name: str | None) -> Any:
     return name if name is None or _PLAIN_NAME.fullmatch(name) else arguments.content_free(name)
-
-
-def cause(parts: Mapping[str, Part | None], changed_tools: Sequence[str] = ()) -> str:
-    """Label what probably made two runs diverge, from their fidelity.
-
-    Every part that differs is named, since any of them may be it. Chance is the
-    label only where tools, system prompt and model are all known to match: a part
-    that is absent or unknown leaves the cause unknown.
-    """
-    states = {name: part.state for name in _CAUSES if (part := parts.get(name)) is not None}
-    labels = [label for name, label in _CAUSES.items() if states.get(name) == DIFFERS]
-    if SURFACE_CHANGED in labels and changed_tools:
-        labels[0] = f"{SURFACE_CHANGED} ({_names(changed_tools)})"
-    if labels:
-        return "; ".join(labels)
-    if all(states.get(name) == MATCHES for name in _CAUSES):
-        return SAMPLING_ONLY
-    return UNKNOWN_CAUSE
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = [name if _PLAIN_NAME.fullmatch(name) else _digest(name) for name in names[:_NAMES]]
-    more = [f"{len(names) - _NAMES} more"] if len(names) > _NAMES else []
-    return ", ".join(shown + more)
-
-
-def _digest(name: str) -> str:
-    # A name comes from a server or a model, and this label may end up in a report.
-    return f"sha256:{canon.sha256(canon.utf8(name))[:12]}"

@@ -81,7 +81,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 def examine(corpus: Corpus, facts: Facts | None = None, *, now: int) -> tuple[Finding, ...]:
     """Apply every rule; what is broken comes first, then by component, rule and name."""
-    found = [*runs(corpus), *labels(corpus), *surfaces(corpus), *redaction(corpus)]
+    found = [*runs(corpus), *labels(corpus), *surfaces(corpus), *recording(corpus)]
     if corpus.unreadable:
         found.append(Finding(rule="unreadable", count=corpus.unreadable))
     found += store(facts or Facts(), now=now)
@@ -155,8 +155,8 @@ def _cited(corpus: Corpus) -> dict[tuple[str, str, str], list[str]]:
     return groups
 
 
-def redaction(corpus: Corpus) -> Iterator[Finding]:
-    """Apply the rules about secrets that may lie in the store."""
+def recording(corpus: Corpus) -> Iterator[Finding]:
+    """Apply the rules about what was kept: secrets that may lie in it, and lines nobody can read."""
     bare = sum(not row.redacted for row in corpus.rows)
     if bare:
         yield Finding(rule="unredacted", count=bare, of=corpus.runs)
@@ -167,20 +167,25 @@ def redaction(corpus: Corpus) -> Iterator[Finding]:
 
 def store(facts: Facts, *, now: int) -> Iterator[Finding]:
     """Apply the rules about the store itself."""
-    if facts.problems:
-        yield Finding(rule="problems", count=facts.problems)
-    if facts.unexplained:
-        yield Finding(rule="unexplained", count=facts.unexplained)
-    silent = _days(facts.last_recorded, now)
-    # Somebody who tried it once has no recorder that could have stopped.
-    if silent is not None and silent >= SILENT_DAYS and (facts.recorded_runs or 0) >= MIN_RUNS:
+    for rule, count in (("problems", facts.problems), ("unexplained", facts.unexplained)):
+        if count:
+            yield Finding(rule=rule, count=count)
+    silent = _days(facts.last_recorded, now) or 0
+    if silent >= SILENT_DAYS and _has_recorder(facts):
         yield Finding(rule="silent", count=silent)
-    if facts.waiting and (_days(facts.oldest_waiting, now) or 0) >= WAITING_DAYS:
-        yield Finding(rule="waiting", count=facts.waiting)
-    if facts.pending and (_days(facts.oldest_pending, now) or 0) >= PENDING_DAYS:
-        yield Finding(rule="pending", count=facts.pending)
+    for rule, count, oldest, days in (
+        ("waiting", facts.waiting, facts.oldest_waiting, WAITING_DAYS),
+        ("pending", facts.pending, facts.oldest_pending, PENDING_DAYS),
+    ):
+        if count and (_days(oldest, now) or 0) >= days:
+            yield Finding(rule=rule, count=count)
     if facts.bytes is not None and facts.bytes >= LARGE_BYTES:
         yield Finding(rule="large", count=facts.bytes >> 20)
+
+
+def _has_recorder(facts: Facts) -> bool:
+    """Tell whether there is a recorder that could have stopped: whoever tried it once has none."""
+    return (facts.recorded_runs or 0) >= MIN_RUNS
 
 
 def _days(since: int | None, now: int) -> int | None:

@@ -178,11 +178,13 @@ def _causes(causes: dict[str, int]) -> str:
 
 
 def _headroom(cost: Cost) -> str:
+    # the metric keeps its name, and a person says "turn" for something else
+    name = "turns (model responses)" if cost.metric is Metric.TURNS else str(cost.metric)
     if cost.mean is None:
-        return f"{cost.metric}: unknown (no run says)"
+        return f"{name}: unknown (no run says)"
     hundredths = round(cost.mean * 100)
     mean = f"{hundredths // 100}.{hundredths % 100:02}"
-    return f"{cost.metric}: {cost.some} of {cost.defined} runs have any (mean {mean})"
+    return f"{name}: {cost.some} of {cost.defined} runs have any (mean {mean})"
 
 
 def _earlier(one: Earlier) -> str:

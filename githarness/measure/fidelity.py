@@ -67,7 +67,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     None and empty both mean "not stated" (a run without tools cites the array `[]`).
     With `complete` the side was sent something of each part, so what it does not state
-    is unknown instead of left out: another run is such a side, a file is not.
+    is unknown instead of left out: another run is such a side, also one that lies in a
+    file; a tools array or the body of a request is not.
     A digest of 16 hex digits is the 64-bit value of old recordings. `surfaces` and
     `prompts` hold what bytes the caller has, by digest; they may be empty.
     """

@@ -18,6 +18,7 @@ ATTENTION = "attention"  # somebody should look
 RUNS = "runs"
 LABELS = "labels"
 SURFACES = "surfaces"
+RECORDING = "recording"
 REDACTION = "redaction"
 STORE = "store"
 HARNESS = "harness"
@@ -55,7 +56,7 @@ RULES: dict[str, Rule] = {
         SURFACES,
         ATTENTION,
         "{count} of {of} runs ({share}) have a known surface",
-        ("githarness", "tap", "--help"),
+        ("githarness", "record", "--surface", "FILE", "SESSION"),
     ),
     "mixed_surfaces": Rule(
         SURFACES,
@@ -65,12 +66,12 @@ RULES: dict[str, Rule] = {
     ),
     "unredacted": Rule(REDACTION, ATTENTION, "{count} of {of} runs ({share}) were recorded unredacted"),
     "unparsed": Rule(
-        REDACTION, ATTENTION, "{count} of {of} runs ({share}) hold several lines that are no JSON"
+        RECORDING, ATTENTION, "{count} of {of} runs ({share}) hold several lines that are no JSON"
     ),
     "unreadable": Rule(STORE, BROKEN, "manifests or recordings that could not be read: {count}", _STATUS),
     "problems": Rule(STORE, BROKEN, "problems in the store: {count}", _STATUS),
     "silent": Rule(
-        STORE, ATTENTION, "days since anything was recorded: {count}", ("githarness", "hooks", "status")
+        STORE, ATTENTION, "days since anything was recorded: {count}", ("githarness", "record", "--help")
     ),
     "waiting": Rule(STORE, ATTENTION, "recordings that have waited for days: {count}", _STATUS[:2]),
     "large": Rule(STORE, ATTENTION, "size of the store in MiB: {count}"),

@@ -114,12 +114,14 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Everything said of n replays of one recording.
 
     `undecided` replays were cut where the recording has no result to serve, and are
-    in no rate. `floor` is what the passing rate is at least, one-sided.
+    in no rate. `other_arguments` of those on tape asked for something else in the same
+    calls, which is no departure. `floor` is what the passing rate is at least, one-sided.
     """
 
     verdict: str
     replays: int
     on_tape: int
+    other_arguments: int
     undecided: int
     bounds: Interval | None
     floor: Fraction | None
@@ -313,12 +315,14 @@ def summarise(
     """Say what the replays show together; `same` are replays of an unchanged harness."""
     decided = [one for one in replays if not one.is_cut]
     n, on_tape = len(decided), sum(one.verdict is None for one in decided)
+    other = sum(one.verdict is None and bool(one.divergences) for one in decided)
     found = band(replays, same)
     verdict = _verdict(replays, on_tape, found)
     return Summary(
         verdict=verdict,
         replays=len(replays),
         on_tape=on_tape,
+        other_arguments=other,
         undecided=len(replays) - n,
         bounds=wilson(n, on_tape),
         floor=floor(n, on_tape),
@@ -326,7 +330,7 @@ def summarise(
         curve=curve(replays),
         forks=forks(replays),
         band=found,
-        note=_note(verdict, n, on_tape, found),
+        note=_kept(n, other) if n and on_tape == n else _note(verdict, n, on_tape, found),
     )
 
 
@@ -344,14 +348,21 @@ def _verdict(replays: Sequence[Comparison], on_tape: int, found: Band | None) ->
     return OFF_TAPE if kinds == {OFF_TAPE} else UNKNOWN
 
 
+def _kept(n: int, other: int) -> str:
+    """Say what it means that no replay left: which may be luck, and may be with other arguments."""
+    least = _percent(floor(n, n) or Fraction(0))
+    asked = f", {other} of them with other arguments" if other else ""
+    return (
+        f"{n} of {n} replays made the recorded calls{asked}. From so many it follows, nineteen "
+        f"times in twenty, that at least {least} of all replays would."
+    )
+
+
 def _note(verdict: str, n: int, on_tape: int, found: Band | None) -> str:
     """Say in words what the numbers allow to be said, and no more."""
     left = n - on_tape
     if n == 0:
         return "No replay could be followed to a call that decides anything."
-    if left == 0:
-        least = _percent(floor(n, on_tape) or Fraction(0))
-        return f"{on_tape} of {n} replays kept to the recording, which excludes rates below {least}."
     said = [f"{left} of {n} replays left the recording."]
     if left == 1:
         said.append("One replay that leaves is one draw of a sampling model, and no regression by itself.")

@@ -62,6 +62,7 @@ class Builder(msgspec.Struct, kw_only=True):
     steps: int = 0
     calls: list[Call] = []
     final_text: str | None = None
+    said_at: int = 0
     steered: bool = False
     compactions: int | None = 0
     subagents: list[str] = []
@@ -128,6 +129,7 @@ class Builder(msgspec.Struct, kw_only=True):
         """The model wrote text; the last that is not blank is the final text."""
         if text.strip():
             self.final_text = text if self.keep else ""
+            self.said_at = len(self.calls)
             self.last = "text"
 
     def call(self, id: str, name: str, input: Any, *, malformed: bool | None = False) -> None:
@@ -231,6 +233,7 @@ class Builder(msgspec.Struct, kw_only=True):
         facts = {name: getattr(self, name) for name in same}
         facts |= {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
         facts |= {"stop_cause": stop, "stop_inferred": inferred, "tokens": tokens}
+        facts |= {"calls_after_text": max(0, len(self.calls) - self.said_at)}
         return Session(unfamiliar=dict(self.unfamiliar_types), orphans=len(self.early), **facts)
 
 

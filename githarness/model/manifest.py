@@ -52,7 +52,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """What is stored of the transcript, and what was read from it before redaction.
 
     `digest` is of all parts joined. `records` and `source_bytes` were counted
-    before redaction and decide which of two recordings is fuller. `redacted` is
+    before redaction; with `unreadable` and `copied` they decide which of two
+    recordings is fuller. `redacted` is
     False only for `--no-redact`; `redactions` counts markers per rule. `container`
     names what the records were taken out of (sqlite), if anything.
     """
@@ -142,10 +143,13 @@ def is_fuller(left: Recorded, right: Recorded) -> bool:
     return _rank(left) > _rank(right)
 
 
-def _rank(recorded: Recorded) -> tuple[int, int, bool, int, int]:
+def _rank(recorded: Recorded) -> tuple[int, int, int, bool, int, int]:
+    # Neither lines that nobody can read nor another session's records make a recording
+    # fuller: a damaged copy, or two files joined, would replace a good one.
+    own = recorded.records - recorded.unreadable - recorded.copied
     # The smaller digest wins the last tie: any rule would do that two machines share.
     smaller = -int(recorded.digest, 16)
-    return (recorded.records, recorded.source_bytes, recorded.redacted, recorded.rules, smaller)
+    return (own, -recorded.copied, recorded.source_bytes, recorded.redacted, recorded.rules, smaller)
 
 
 def merge(left: Run, right: Run) -> Run:

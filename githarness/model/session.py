@@ -103,10 +103,11 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     `native` is the client's own session id. `records` counts the source records
     (fuller means more of them), `unreadable` those that are no JSON, `unfamiliar`
     the record types this reader does not know. `orphans` are results whose call
-    never appears. `since` is how many calls had been issued before the last turn.
-    `compactions` is None where the format keeps no trace of them. `stop_inferred` says that
-    no record states the stop cause. `partial_names` says that some tool names are
-    known and no tool specs.
+    never appears. `calls_after_text` is how many calls were issued after the final text,
+    which a run that died in its work has beside its calls. `since` is how many calls had
+    been issued before the last turn. `compactions` is None where the format keeps no
+    trace of them. `stop_inferred` says that no record states the stop cause.
+    `partial_names` says that some tool names are known and no tool specs.
     """
 
     agent: str
@@ -130,6 +131,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
     calls: tuple[Call, ...] = ()
     final_text: str | None = None
+    calls_after_text: int = 0
     steered: bool = False
     compactions: int | None = 0
     stop_cause: str | None = None

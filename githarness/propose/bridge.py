@@ -23,7 +23,7 @@ import msgspec
 
 from githarness.measure.interventions import Intervention, Layer, Trigger
 from githarness.measure.metrics import Metric
-from githarness.propose import derivation, overlay, patch, state
+from githarness.propose import derivation, mutation, overlay, patch, state
 from githarness.propose.knobs import Declaration, IntegerKnob
 from githarness.propose.mutation import Draft
 from githarness.propose.patch import Patch
@@ -134,7 +134,7 @@ def _drafted(one: Intervention, change: Patch, predicted: str) -> Draft:
         rationale=f"recorded runs show {one.recurring}",
         source="evidence",
         target_failure=one.recurring,
-        predicted_improvement=f"{predicted}: {metric} falls",
+        predicted_improvement=f"{predicted}: {mutation.promise(metric)}",
         invariants=_INVARIANTS,
         counters={"occurrences": one.evidence},
     )

@@ -145,6 +145,16 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     labelled_component: Component | None = None
 
 
+# What a cost is in a sentence, and what its falling is.
+_SAID: dict[Metric, tuple[str, str]] = {
+    Metric.ENDED_ON_FAILED_CALL: ("runs end on a failed call", "fewer runs end on a failed call"),
+    Metric.TOOL_ERROR_RATE: ("tool calls fail", "a smaller share of tool calls fails"),
+    Metric.CUT_SHORT: ("runs are cut short", "fewer runs are cut short"),
+    Metric.COMPACTIONS: ("history is replaced by a summary", "history is replaced by a summary less often"),
+    Metric.TURNS: ("runs take many model responses", "runs take fewer model responses"),
+    Metric.MALFORMED_ARGS: ("calls have malformed arguments", "fewer calls have malformed arguments"),
+}
+
 _INVARIANTS = (
     "nothing but the keys of this patch changes",
     "no tool, permission or validator is added",
@@ -189,17 +199,27 @@ def build(
         raise RefusedError(f"this cannot be proposed: {fault.words(error)}") from error
 
 
+def failure(metric: Metric) -> str:
+    """Say what is wrong, where nobody said it better."""
+    return _SAID[metric][0]
+
+
+def promise(metric: Metric) -> str:
+    """Say what a change predicts, in a sentence that names the metric."""
+    return f"{_SAID[metric][1]} (metric {metric})"
+
+
 def _contract(draft: Draft, component: Component) -> Contract:
     metric = draft.metric
     return Contract(
         component=component,
-        target_failure=draft.target_failure or f"runs show {metric.label}",
-        predicted_improvement=draft.predicted_improvement or f"{metric} falls",
+        target_failure=draft.target_failure or failure(metric),
+        predicted_improvement=draft.predicted_improvement or promise(metric),
         metric=metric,
         win_share=draft.win_share,
         invariants=draft.invariants or _INVARIANTS,
         falsifying_evaluation=(
-            f"an A/B trial on tasks drawn after this proposal, in which {metric} does not fall"
+            f"an A/B trial on tasks drawn after this proposal, in which the metric {metric} does not fall"
         ),
         rollback="apply the inverse patch: it restores what was set before, and unsets what was not",
     )

@@ -23,6 +23,7 @@ FOLDER = "overlay/"
 LAST = 9_999
 
 _NAME = re.compile("overlay/([0-9]{4})-([0-9a-f]{12})[.]md")
+_FENCE = re.compile(" {0,3}(`{3,}|~{3,})")
 # Shorter than this, a prefix is a typing error more often than an abbreviation.
 _LEAST_PREFIX = 4
 
@@ -59,6 +60,21 @@ def fault(guidance: str) -> str | None:
     if not guidance or guidance != guidance.strip():
         return "must not be empty, and must not begin or end with white space"
     return text.fault(guidance, text.GUIDANCE_LIMIT)
+
+
+def is_open(guidance: str) -> bool:
+    """Tell whether a text ends inside a fenced code block, as CommonMark reads it."""
+    fence = ""
+    for line in guidance.split("\n"):
+        match = _FENCE.match(line)
+        if match is None:
+            continue
+        mark, rest = match[1], line[match.end() :]
+        if not fence:
+            fence = mark if mark[0] == "~" or "`" not in rest else ""
+        elif mark.startswith(fence) and not rest.strip():
+            fence = ""
+    return bool(fence)
 
 
 def ordered(entries: Iterable[Entry]) -> tuple[Entry, ...]:

@@ -1,10 +1,12 @@
-"""What is never touched, whatever a rule says of it: ids, signatures, opaque content.
+"""What is kept although a rule fires: signatures and opaque content, and of ids what is no key.
 
 The gap this closes: redactors that treated every string alike have cut signatures
 and encrypted reasoning out of sessions, which then could not be resumed, and ids
 out of results, which then belonged to no call. The decision: this closed list, by
-JSON key. A rule that would have fired there is counted (`Redactor.spared`), so
-that a caller may refuse what it must not alter.
+JSON key. In an id only the rules of vendors count, since their shapes are no accident:
+somebody used a key as an id, and equal ids get equal markers, so what they join stays
+joined. A rule that would have fired otherwise is counted (`Redactor.spared`), so that a
+caller may refuse what it must not alter.
 
 | key | reason |
 |---|---|
@@ -40,7 +42,12 @@ _BASE64 = re.compile(rb'"[A-Za-z0-9+/\\]{64,}={0,2}"')
 
 def is_opaque_key(key: str) -> bool:
     """Tell whether whatever stands under `key` is never touched."""
-    return key in _OPAQUE or (_IDENTITY.fullmatch(key) is not None and _SECRET_WORD.search(key) is None)
+    return key in _OPAQUE
+
+
+def is_identity_key(key: str) -> bool:
+    """Tell whether an id stands under `key`, which joins records."""
+    return _IDENTITY.fullmatch(key) is not None and _SECRET_WORD.search(key) is None
 
 
 def marks_opaque(key: bytes, literal: bytes) -> bool:

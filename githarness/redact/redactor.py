@@ -120,10 +120,18 @@ class Redactor(msgspec.Struct, kw_only=True, dict=True):
             if literal.is_kept:
                 self._spare(text)
                 continue
-            settled = self._settled(text, literal.key, depth)
+            settled = self._identity(text) if literal.is_id else self._settled(text, literal.key, depth)
             if settled != text:
                 edits.append((literal.start, literal.end, scan.encode(settled, ascii_only=source.isascii())))
         return edits
+
+    def _identity(self, text: str) -> str:
+        """Redact what a vendor's rule finds in an id; what other rules find is spared."""
+        hits = rules.find(text, "")
+        for hit in hits:
+            if not rules.is_vendor(hit.rule):
+                self.spared[hit.rule] = self.spared.get(hit.rule, 0) + 1
+        return self._marked(text, [hit for hit in hits if rules.is_vendor(hit.rule)])
 
     def _settled(self, text: str, key: str, depth: int) -> str:
         for _ in range(ROUNDS):

@@ -20,11 +20,12 @@ from githarness.redact.rules_headers import HEADERS, under_authorization, under_
 from githarness.redact.rules_named import NAMED, read_name
 from githarness.redact.rules_vendor import VENDOR
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 
 TABLE: tuple[Rule, ...] = (*VENDOR, *HEADERS, *NAMED)
 
 _RANK = {name: rank for rank, name in enumerate(name for rule in TABLE for name in rule.names)}
+_VENDORS = frozenset(name for rule in VENDOR for name in rule.names)
 _UPPER = re.compile("[A-Z]+")
 _ESCAPE = re.compile(r"\\+(?:u00([2-7][0-9a-fA-F])|/)")
 _KEYED = {
@@ -54,6 +55,11 @@ def find(text: str, key: str) -> list[Hit]:
         Hit(_place(places, start), _place(places, end), rule, plain[start:end])
         for start, end, rule in _merged(found)
     ]
+
+
+def is_vendor(rule: str) -> bool:
+    """Tell whether a rule knows its secrets by a vendor's shape, and needs nothing beside them."""
+    return rule in _VENDORS
 
 
 def is_secret_key(key: str) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from githarness.redact.kept import is_opaque_data, is_opaque_key, marks_opaque
+from githarness.redact.kept import is_identity_key, is_opaque_data, is_opaque_key, marks_opaque
 
 Edit = tuple[int, int, bytes]
 
@@ -27,13 +27,17 @@ _CLOSERS = b"}]"
 
 
 class Literal(msgspec.Struct, frozen=True):
-    """One string literal, quotes included; `key` is the key it stands under."""
+    """One string literal, quotes included; `key` is the key it stands under.
+
+    `is_kept` is never touched, and in what `is_id` only a vendor's key is.
+    """
 
     start: int
     end: int
     key: str
     is_key: bool
     is_kept: bool
+    is_id: bool
 
 
 class _Frame(msgspec.Struct):
@@ -110,7 +114,8 @@ def _string(token: re.Match[bytes], places: list[int], frame: _Frame, found: _Fo
 def _literal(raw: bytes, start: int, end: int, under: bytes, frame: _Frame) -> Literal:
     key = decode(under) if under else ""
     opaque = key == "data" and (frame.opaque or is_opaque_data(raw[start:end]))
-    return Literal(start, end, key, is_key=not under, is_kept=opaque or is_opaque_key(key))
+    kept = opaque or is_opaque_key(key)
+    return Literal(start, end, key, is_key=not under, is_kept=kept, is_id=is_identity_key(key))
 
 
 def decode(literal: bytes) -> str:

@@ -28,9 +28,10 @@ def _runs(result: Any, width: int) -> str:
     lines += ["", *_divergences(result)]
     if result.comparison.verdict is not None and result.content:
         lines += ["", *sides.folded(result.folded, width)]
+    lines += [_uncompared(result.comparison)]
     lines += [escape.line(one) for one in result.comparison.caveats]
     if len(result.comparisons) > 1:
-        lines += ["", *_summary(result.summary)]
+        lines += ["", *(_each(*one) for one in result.each()), *_summary(result.summary)]
     return "\n".join([*lines, result.summary.note])
 
 
@@ -48,14 +49,34 @@ def _divergences(result: Any) -> list[str]:
     calls = f"{comparison.recorded} recorded and {comparison.replayed} replayed calls"
     if not comparison.divergences:
         return [f"no divergence in {calls}"]
-    lines = [f"{len(comparison.divergences)} divergence(s) in {calls}"]
+    lines = [f"{_counted(comparison)}, in {calls}"]
     return [*lines, *(line for one in comparison.divergences for line in _divergence(result.shown(one)))]
+
+
+def _counted(comparison: Any) -> str:
+    found = len(comparison.divergences)
+    other = found - comparison.structural
+    return f"{found} divergence(s), {comparison.structural} structural and {other} in arguments alone"
+
+
+def _uncompared(comparison: Any) -> str:
+    text = {True: "the same", False: "another", None: "unknown"}[comparison.final_text_same]
+    changed = comparison.outcomes_changed
+    return (
+        f"results and texts are not compared: {changed} outcome(s) changed between ok and failed, "
+        f"the last text is {text}"
+    )
+
+
+def _each(name: str, comparison: Any) -> str:
+    changed = comparison.outcomes_changed
+    return f"{escape.line(name)}: {_counted(comparison)}, {changed} outcome(s) changed"
 
 
 def _divergence(one: dict[str, Any]) -> list[str]:
     structural = "" if one["structural"] else "  (not structural)"
     tool = escape.line(_value(one["tool"])) if one["tool"] is not None else ""
-    lines = [f"  call {one['index'] + 1}  {one['kind']}  {tool}{structural}"]
+    lines = [f"  call {one['index'] + 1}  {one['kind']}  {tool}{structural}".rstrip()]
     deltas = one.get("deltas") or []
     for delta in deltas:
         place = escape.line(delta["pointer"] or "/")
@@ -78,7 +99,7 @@ def _value(value: Any) -> str:
 
 
 def _summary(summary: Any) -> list[str]:
-    lines = [f"{summary.on_tape} of {summary.replays} replays kept to the recording: {summary.verdict}"]
+    lines = [f"{summary.on_tape} of {summary.replays} replays made the recorded calls: {summary.verdict}"]
     lines += map(_estimate, summary.estimates)
     lines += [
         f"  after {point.after} calls {_rate(point.share)} still agree ({point.at_risk} that far)"

@@ -9,17 +9,17 @@ from githarness.render import escape
 
 def text(result: Any) -> str:
     """Render the brief, and what was left out of it."""
-    lines = [brief.brief(result.evidence).rstrip()]
-    left = ", ".join(f"{escape.line(reason)} {count}" for reason, count in result.excluded.items())
-    if left:
-        lines += ["", f"left out: {left}"]
+    lines = [] if result.matched else [f"no run matches{_left_out(result.excluded)}", ""]
+    lines.append(brief.brief(result.evidence).rstrip())
+    if result.matched and result.excluded:
+        lines += ["", f"left out: {_reasons(result.excluded)}"]
     if result.unreadable:
         lines += ["", f"{result.unreadable} recording(s) could not be read; githarness status names them"]
     if result.interventions:
         lines += ["", "what recurs:", *(f"- {one.recurring} ({one.layer})" for one in result.interventions)]
     others = [name for name in result.models if name != result.evidence.model]
     if others:
-        named = ", ".join(escape.short(name or "unknown", 40) for name in others[:8])
+        named = ", ".join(name or "unknown" for name in others[:8])
         lines += ["", f"other models: {named} (--model NAME)"]
     return "\n".join(lines)
 
@@ -31,5 +31,15 @@ def findings(result: Any) -> str:
         lines.append(f"{one.severity:<9} {one.component:<10} {escape.line(one.summary)}")
         if one.remedy is not None:
             lines.append(f"          try: {shlex.join(one.remedy)}")
+    if not result.runs:
+        lines.append(f"no run matches{_left_out(result.excluded)}")
     lines.append(f"{len(result.findings)} finding(s) over {result.runs} runs")
     return "\n".join(lines)
+
+
+def _reasons(excluded: dict[str, int]) -> str:
+    return ", ".join(f"{escape.line(reason)} {count}" for reason, count in excluded.items())
+
+
+def _left_out(excluded: dict[str, int]) -> str:
+    return f" (left out: {_reasons(excluded)})" if excluded else ": the store holds none"

@@ -14,7 +14,7 @@ def env(one: Any) -> str:
 
 
 def toml(one: Any) -> str:
-    """Render a TOML document; its basic strings are spelled as JSON's."""
+    """Render a TOML document."""
     lines = [f"state = {_string(one.state)}", f"commit = {_string(one.commit)}"]
     lines += [f"overlay = {_string(one.overlay)}"] if one.overlay else []
     lines += ["", "[knobs]", *(f"{name} = {json.dumps(value)}" for name, value in _knobs(one))]
@@ -74,4 +74,5 @@ def _plain(value: Any) -> str:
 
 
 def _string(words: str) -> str:
-    return json.dumps(words, ensure_ascii=True)
+    """Spell a basic string of TOML: JSON's, but that TOML knows no surrogate pairs and no bare DEL."""
+    return json.dumps(words, ensure_ascii=False).replace("\x7f", "\\u007f")

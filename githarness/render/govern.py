@@ -5,16 +5,21 @@ from typing import Any
 from githarness.render import escape
 from githarness.render.log import moment
 
+# Whoever can push can make a hundred thousand of anything; a screen shows these.
+SHOWN = 20
+
 
 def proposed(result: Any) -> str:
     """Render what was filed, refused and deferred, with the next command."""
     lines = []
     for one in result.proposals:
         state = "proposed" if one.created else "on file"
+        standing = "in force" if one.in_force else one.standing
         need = "needs a person" if one.needs_person else "bounded numbers only"
-        lines.append(f"{state:<9} {one.id[:12]}  {one.component}  {one.standing}  {need}")
+        lines.append(f"{state:<9} {one.id[:12]}  {one.component}  {standing}  {need}")
         lines.append(f"          {escape.line(one.summary)}")
-        lines.append(f"          next: githarness review {one.id[:12]}")
+        lines += [f"          {_event(event)}" for event in one.history]
+        lines.append(f"          next: {_next(one)}")
     for one in result.refused:
         lines.append(f"refused   {escape.line(one.reason)}")
         lines += [f"          hint: {escape.line(one.hint)}"] if one.hint else []
@@ -22,6 +27,20 @@ def proposed(result: Any) -> str:
     if result.note:
         lines.append(escape.line(result.note))
     return "\n".join(lines) or "nothing to propose"
+
+
+def _next(one: Any) -> str:
+    if one.again:
+        return f"githarness propose --again {one.id[:12]}"
+    if one.in_force:
+        return f"it is in force; githarness rollback {one.id[:12]} takes it back"
+    return f"githarness review {one.id[:12]}"
+
+
+def _event(event: Any) -> str:
+    when = "" if event.when is None else moment(event.when)
+    parts = (f"{event.what:<11}", escape.line(event.who), when, event.where[-40:], escape.line(event.reason))
+    return "  ".join(part for part in parts if part)
 
 
 def reviewed(result: Any) -> str:
@@ -43,8 +62,7 @@ def applied(result: Any) -> str:
     """Render every list with its reasons."""
     lines = []
     for name in ("applied", "pending", "blocked", "stale", "deferred"):
-        for one in getattr(result, name):
-            lines.append(f"{name:<9} {one.id[:12]}  {escape.line(one.reason)}")
+        lines += [f"{name:<9} {one.id[:12]}  {escape.line(one.reason)}" for one in getattr(result, name)]
     return "\n".join([*lines, result.note])
 
 
@@ -63,9 +81,13 @@ def verified(result: Any) -> str:
     lines.append(f"state     {result.state or 'unreadable'}")
     lines.append(f"in force  {', '.join(one[:12] for one in result.in_force) or 'nothing but the defaults'}")
     for title, found in (("problem", result.problems), ("cured", result.cured), ("void", result.void)):
-        for one in found:
+        for one in found[:SHOWN]:
             where = " ".join(part for part in (one.commit[:12], escape.line(one.path)) if part)
             lines.append(f"{title:<9} {one.rule}  {where}: {escape.line(one.message)}")
+        if len(found) > SHOWN:
+            lines.append(f"{title:<9} and {len(found) - SHOWN} more; --json lists all of them")
+    if result.unread:
+        lines.append(f"unread    {result.unread} more refs below the ledger's, which are no entries")
     if result.hint:
         lines.append(f"hint: {result.hint}")
     return "\n".join(lines)
@@ -75,10 +97,10 @@ def policy(result: Any) -> str:
     """Render a policy: who holds which key, who may approve what."""
     if result.policy is None:
         return "no policy"
-    found = result.policy
+    found, state = result.policy, "in force" if result.in_force else "waiting"
     lines = [
         f"ledger    {result.ledger}",
-        f"policy    {result.digest}  version {found['version']}  {'in force' if result.in_force else 'waiting'}",
+        f"policy    {result.digest}  version {found['version']}  {state}",
     ]
     for name, held in found["keys"].items():
         lines += [f"key       {escape.line(name)}  {escape.line(one)}" for one in held]
@@ -110,8 +132,6 @@ def stories(result: Any) -> str:
     for one in result.mutations:
         state = "in force" if one.in_force else one.standing
         lines.append(f"{one.id[:12]}  {state:<9} {one.component}  {escape.line(one.summary)}")
-        for event in one.events:
-            when = "" if event.when is None else f"  {moment(event.when)}"
-            lines.append(f"    {event.what:<11} {escape.line(event.who)}{when}  {event.where[-40:]}")
+        lines += [f"    {_event(event)}" for event in one.events]
     lines += [f"unreadable  {escape.line(one)}" for one in result.unreadable]
     return "\n".join([*lines, f"{len(result.mutations)} mutation(s)"])

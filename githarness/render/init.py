@@ -5,18 +5,19 @@ from typing import Any
 from githarness.render import escape
 
 
-def text(result: Any) -> str:
-    """Render where the store is and what to do next."""
+def text(result: Any, *, found: bool) -> str:
+    """Render where the store is and what to do next; `found` says that it is found unnamed."""
     head = "made the store at" if result.created else "there is a store already at"
     where = escape.line(result.store)
     ledger = [f"ledger {result.ledger}: give this id to whoever checks the store"] if result.ledger else []
     key = [f"key    {escape.line(result.key)}"] if result.key else []
+    named = "" if found else f"--store {where} "
     return "\n".join(
         [
             f"{head} {where}",
             *ledger,
             *key,
-            f"next: githarness --store {where} record ~/.claude/projects ~/.codex/sessions",
-            f"      export GITHARNESS_STORE={where} spares the option",
+            f"next: githarness {named}record ~/.claude/projects ~/.codex/sessions",
+            *([] if found else [f"      export GITHARNESS_STORE={where} spares the option"]),
         ]
     )

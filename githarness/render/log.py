@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
-from githarness.render import escape
 from githarness.render.table import table
 
 _UNKNOWN = "unknown"
+_RUN = ("RUN", "AGENT", "STARTED", "CALLS", "FAILED", "SURFACE", "MODEL", "PROJECT")
+_SURFACE = ("SURFACE", "TOOLS", "KIND", "DIALECT", "FIRST SEEN", "CHANGE", "SOURCE")
 
 
 class RunLine(Protocol):
@@ -41,7 +42,7 @@ class Result(Protocol):
 
     runs: tuple[RunLine, ...]
     surfaces: tuple[SurfaceLine, ...]
-    runs_total: int
+    runs_total: int | None
     surfaces_total: int
     unreadable: int
 
@@ -50,27 +51,34 @@ def text(result: Result) -> str:
     """Render both lists, and how much of the store they are."""
     runs, surfaces = result.runs, result.surfaces
     pieces = [
-        table(("RUN", "AGENT", "STARTED", "CALLS", "FAILED", "SURFACE", "MODEL", "PROJECT"), _runs(runs)),
-        table(("SURFACE", "TOOLS", "KIND", "DIALECT", "FIRST SEEN", "CHANGE", "SOURCE"), _surfaces(surfaces)),
+        table(_RUN, _runs(runs), {1: 20, 2: 19, 6: 30, 7: 60}),
+        table(_SURFACE, _surfaces(surfaces), {6: 40}),
+        _counted(result),
     ]
-    met = len({one.id for one in surfaces})
-    pieces.append(f"{len(runs)} of {result.runs_total} runs; {met} of {result.surfaces_total} surfaces")
     if result.unreadable:
         pieces.append(f"{result.unreadable} manifest(s) could not be read; githarness status names them")
     return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _counted(result: Result) -> str:
+    met = len({one.id for one in result.surfaces})
+    surfaces = f"{met} of {result.surfaces_total} surfaces"
+    if result.runs_total is None:
+        return surfaces
+    return f"{len(result.runs)} of {result.runs_total} runs; {surfaces}"
 
 
 def _runs(runs: Sequence[RunLine]) -> list[tuple[str, ...]]:
     return [
         (
             one.id[:12],
-            escape.short(one.agent, 20),
-            escape.short((one.started or _UNKNOWN)[:19], 19),
+            one.agent,
+            (one.started or _UNKNOWN)[:19],
             str(one.calls),
             str(one.failed),
             one.surface[:12] if one.surface else _UNKNOWN,
-            escape.short(one.model or _UNKNOWN, 30),
-            escape.short(one.project or _UNKNOWN, 60),
+            one.model or _UNKNOWN,
+            one.project or _UNKNOWN,
         )
         for one in runs
     ]
@@ -85,7 +93,7 @@ def _surfaces(surfaces: Sequence[SurfaceLine]) -> list[tuple[str, ...]]:
             one.dialect,
             moment(one.first),
             one.change or "-",
-            escape.short(one.source or "-", 40),
+            one.source or "-",
         )
         for one in surfaces
     ]

@@ -1,10 +1,21 @@
-"""The answer of `record` as text: one line per recording, one summary."""
+"""The answer of `record` as text: one line per recording, one summary.
 
+What a person named and did not get is an error with its way out. What walking found and
+passed over is counted by reason: a folder of projects holds thousands of other files.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
 from typing import Protocol
 
 from githarness.render import escape
 
 _PATH = 60
+# An error names its file in full, but for names that nobody can read.
+_NAMED = 200
+# Enough to see what kind of file it is.
+_EXAMPLES = 3
 
 
 class Skip(Protocol):
@@ -12,6 +23,8 @@ class Skip(Protocol):
 
     path: str
     reason: str
+    named: bool
+    hint: str
 
 
 class Result(Protocol):
@@ -62,9 +75,29 @@ def item(one: Item) -> str:
     return "\n".join([*lines, *(f"          {escape.line(note)}" for note in one.notes)])
 
 
-def skipped(path: str, reason: str) -> str:
-    """Render one input that was not recorded."""
-    return f"skipped   {tail(path)}: {escape.line(reason)}"
+def skipped(skips: Iterable[Skip], *, verbose: bool = False) -> list[str]:
+    """Render what walking passed over: a line per reason with some examples, or per file."""
+    if verbose:
+        return [f"skipped   {tail(one.path)}: {escape.line(one.reason)}" for one in skips]
+    by_reason = attrgetter("reason")
+    groups = groupby(sorted(skips, key=by_reason), key=by_reason)
+    return [_group(reason, [one.path for one in group]) for reason, group in groups]
+
+
+def _group(reason: str, paths: list[str]) -> str:
+    shown = [tail(path) for path in paths[:_EXAMPLES]]
+    more = ["…"] if len(paths) > _EXAMPLES else []
+    return f"skipped   {_count(len(paths), 'file')}: {escape.line(reason)} ({', '.join(shown + more)})"
+
+
+def errors(result: Result) -> str:
+    """Render what was named and could not be recorded, an error and a hint each; empty when nothing."""
+    lines = []
+    for one in result.skipped:
+        if one.named:
+            lines.append(f"error: {tail(one.path, _NAMED)}: {escape.line(one.reason)}")
+            lines += [f"hint: {escape.line(one.hint)}"] if one.hint else []
+    return "".join(f"{line}\n" for line in lines)
 
 
 def summary(items: tuple[Item, ...], skips: int, store: str) -> str:
@@ -83,18 +116,18 @@ def summary(items: tuple[Item, ...], skips: int, store: str) -> str:
     return f"{words}; {_count(skips, 'file')} skipped; store {escape.line(store)}"
 
 
-def tail(path: str) -> str:
+def tail(path: str, limit: int = _PATH) -> str:
     """Escape a path and keep its end, where the difference is."""
     shown = escape.line(path)
-    return shown if len(shown) <= _PATH else "…" + shown[-_PATH + 1 :]
+    return shown if len(shown) <= limit else "…" + shown[-limit + 1 :]
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def text(result: Result) -> str:
-    """Render the whole answer."""
+def text(result: Result, *, verbose: bool = False) -> str:
+    """Render the whole answer but for what `errors` says."""
     lines = [item(one) for one in result.recorded]
-    lines += [skipped(one.path, one.reason) for one in result.skipped]
+    lines += skipped((one for one in result.skipped if not one.named), verbose=verbose)
     return "\n".join([*lines, summary(result.recorded, len(result.skipped), result.store)])

@@ -9,14 +9,17 @@ standing and judgement are no part of it, since they change while the text must 
 
 from collections.abc import Iterator
 from difflib import unified_diff
+from unicodedata import east_asian_width
 
 from githarness.govern.policy import Policy
-from githarness.propose import derivation, mutation, patch, state
+from githarness.propose import derivation, mutation, overlay, state
 from githarness.propose.mutation import Mutation
 from githarness.propose.state import State
 from githarness.render import escape
 
 _BAR = "    | "
+# More rows than any terminal has.
+MANY = 1 << 31
 
 
 def text(document: Mutation, proposal: str, of: State, policy: Policy | None) -> str:
@@ -48,7 +51,8 @@ def _changes(document: Mutation, of: State) -> Iterator[str]:
     change = document.patch
     for name in (*change.set, *change.unset):
         before, default = of.knobs.get(name), state.effective(of, name)
-        was = f"{before!r}" if name in of.knobs else f"unset (default {default!r})"
+        unset = "unset (no default)" if default is None else f"unset (default {default!r})"
+        was = f"{before!r}" if name in of.knobs else unset
         now = f"{change.set[name]!r}" if name in change.set else "unset"
         yield f"  knob {name}"
         yield f"    before  {escape.line(was)}"
@@ -85,7 +89,10 @@ def _difference(before: str, after: str) -> Iterator[str]:
 
 
 def _warnings(document: Mutation) -> Iterator[str]:
-    """Name what a reader could take for something else: one word in several alphabets."""
+    """Name what a reader could take for something else: an open code block, a word in two alphabets."""
+    for one in document.patch.add_guidance:
+        if overlay.is_open(one):
+            yield "this guidance leaves a code block open, and what follows it is read as part of that"
     words = [*document.patch.add_guidance, *document.patch.describe.values(), *document.patch.describe]
     for word in dict.fromkeys(word for one in words for word in one.split()):
         scripts = escape.scripts(word)
@@ -139,7 +146,14 @@ def _deciders(document: Mutation, of: State, policy: Policy | None) -> Iterator[
     yield f"    a proposer {own} approve their own"
     if not document.proposer:
         yield "    no proposer is known, so nobody is excluded; only a threshold of 2 is certain"
-    yield from (f"    changes {escape.line(one)}" for one in patch.summary(document.patch))
+
+
+def rows(text: str, columns: int) -> int:
+    """Count the rows that a text takes on a terminal; without a width nobody can say, so too many."""
+    if columns < 1:
+        return MANY
+    widths = (sum(2 if east_asian_width(char) in "WF" else 1 for char in line) for line in text.split("\n"))
+    return sum(max(1, -(-width // columns)) for width in widths)
 
 
 def markdown(review: str, digest: str, standing: str) -> str:
@@ -148,4 +162,4 @@ def markdown(review: str, digest: str, standing: str) -> str:
     while fence in review:
         fence += "`"
     block = f"{fence}text\n{review}{fence}"
-    return f"**githarness review** `{digest}`\n\n{block}\n\nStanding: {escape.line(standing)}\n"
+    return f"**githarness review** `{digest}`\n\n{block}\n\nStanding: {escape.line(standing)}"

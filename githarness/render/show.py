@@ -41,8 +41,12 @@ def run(one: Any) -> str:
     lines += ["", *(f"turn  {escape.short(turn, _TEXT)}" for turn in one.turns), ""]
     lines += [_call(index, call) for index, call in enumerate(one.calls, start=1)]
     if one.final_text is not None:
-        lines += ["", f"final text  {escape.short(one.final_text, _TEXT)}"]
+        lines += ["", f"last text{_before(one.calls_after_text)}  {escape.short(one.final_text, _TEXT)}"]
     return "\n".join(lines)
+
+
+def _before(calls: int) -> str:
+    return f" ({calls} call(s) came after it)" if calls else ""
 
 
 def _cited(cited: Any, *, names: bool) -> str:
@@ -114,7 +118,7 @@ def surface(one: Any) -> str:
         f"semantic   {one.semantic}",
         f"64-bit     {one.fnv}",
         f"dialect    {one.dialect}",
-        f"met        {', '.join(one.kinds) or 'never'} at {', '.join(map(escape.line, one.sources)) or '-'}",
+        f"met        {_met(one)}",
     ]
     if one.withheld:
         lines.append(f"bytes      withheld, a secret was found in them ({', '.join(one.withheld)})")
@@ -125,6 +129,14 @@ def surface(one: Any) -> str:
             *_tool(tool, bool(one.withheld)),
         ]
     return "\n".join(lines)
+
+
+def _met(one: Any) -> str:
+    if not one.kinds:
+        return "never"
+    named = ", ".join(escape.line(source) for source in one.sources if source)
+    unnamed = "a source that nobody named" if "" in one.sources else ""
+    return f"{', '.join(one.kinds)} at {' and '.join(part for part in (named, unnamed) if part)}"
 
 
 def _tool(tool: Any, withheld: bool) -> list[str]:

@@ -16,7 +16,7 @@ def text(result: Any) -> str:
         f"surfaces  {result.surfaces}",
         f"coverage  {result.with_surface} of {result.runs} runs have a known surface",
         f"recorded  {when}",
-        f"waiting   {result.waiting}",
+        f"waiting   {result.waiting} session(s) that a hook left for the next run",
         f"files     {result.files}, "
         + ("each hashed again" if result.complete else "not read; --full hashes them again"),
     ]

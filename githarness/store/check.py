@@ -15,8 +15,10 @@ from typing import Any
 import msgspec
 
 from githarness import canon
+from githarness.errors import LockedError, StorageError
 from githarness.store import batch, layout
 from githarness.store.batch import Damaged
+from githarness.store.lock import Lock
 from githarness.store.objects import Store
 
 STALE_LOCK = "stale-lock"
@@ -26,6 +28,12 @@ DAMAGED = "damaged"
 MISNAMED = "misnamed"
 UNREADABLE = "unreadable-manifest"
 DANGLING = "missing-file"
+
+
+# What a git process that is at work writes looks like what a killed one left. An hour
+# is far longer than the largest recording takes.
+LEFT_AFTER = 3600.0
+_LEFTOVERS = ("fast_import_crash_*", "tmp_mend_*", "objects/pack/tmp_*", "objects/*/tmp_obj_*")
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,14 +54,42 @@ def fsck(store: Store, *, now: float) -> Iterator[Problem]:
 def obstacles(store: Store, *, now: float) -> Iterator[Problem]:
     """Yield git's lock files and what killed processes left: cheap, no object is read."""
     for lock in sorted(_locks(store.path)):
-        age = max(0, round(now - lock.stat().st_mtime))
+        age = _age(lock, now)
+        if age is None:
+            continue  # whoever held it is done
         path = str(lock.relative_to(store.path))
         message = f"has stood for {age} s; when no git process is at work on the store: rm {lock}"
         yield Problem(rule=STALE_LOCK, path=path, message=message)
-    for pattern in ("fast_import_crash_*", "objects/pack/tmp_*", "objects/*/tmp_obj_*"):
-        for left in sorted(store.path.glob(pattern)):
-            path = str(left.relative_to(store.path))
-            yield Problem(rule=LEFTOVER, path=path, message=f"left by a killed git: rm {left}")
+    if _nobody_writes(store.path):
+        yield from _leftovers(store.path, now)
+
+
+def _nobody_writes(folder: Path) -> bool:
+    """Tell whether no writer of ours commits; a store that may not be written has none."""
+    try:
+        with Lock(folder / layout.WRITE_LOCK, patience=0):
+            return True
+    except LockedError:
+        return False
+    except StorageError:
+        return True
+
+
+def _leftovers(folder: Path, now: float) -> Iterator[Problem]:
+    for left in sorted(path for pattern in _LEFTOVERS for path in folder.glob(pattern)):
+        age = _age(left, now)
+        if age is not None and age > LEFT_AFTER:
+            remove = "rm -r" if left.is_dir() else "rm"
+            message = f"left by a killed git {age} s ago; when no git process is at work: {remove} {left}"
+            yield Problem(rule=LEFTOVER, path=str(left.relative_to(folder)), message=message)
+
+
+def _age(path: Path, now: float) -> int | None:
+    """Return how many seconds ago a file was written; None when it is gone meanwhile."""
+    try:
+        return max(0, round(now - path.stat().st_mtime))
+    except FileNotFoundError:
+        return None
 
 
 def _locks(folder: Path) -> Iterator[Path]:

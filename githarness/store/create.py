@@ -35,11 +35,13 @@ def create(path: Path, main_files: Mapping[str, bytes], *, now: int = 0) -> Crea
     """Make the store at `path`, with `main_files` as the root of main, dated `now`; idempotent.
 
     Raises RefusedError, with nothing touched, for a file or for a folder that
-    holds anything else.
+    holds anything else, and CorruptError for a store that lost a branch: an empty
+    one in its place would pass for a store in which nothing was ever recorded.
     """
     path = path.absolute()
     if mark.read(path) is not None:
         return Created(path=path, created=False)
+    mark.refuse_lost(path)
     _refuse_foreign(path)
     version()
     try:

@@ -8,6 +8,7 @@ changes no answer.
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -38,7 +39,9 @@ class Derived:
             fresh.chmod(0o600)
             fresh.replace(path)
         except OSError:
-            fresh.unlink(missing_ok=True)
+            # what stands in the way may also be a file where a folder should be
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
 
     def _path(self, folder: Path, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()

@@ -25,6 +25,8 @@ def _fsync(folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         return  # git packed the refs or objects in it meanwhile, and fsynced the pack
+    except OSError as error:
+        raise StorageError(f"{folder}: {error.strerror}") from error
     try:
         os.fsync(handle)
     except OSError as error:

@@ -55,6 +55,7 @@ def open_store(path: Path) -> Store:
     found = mark.read(path)
     if found is not None:
         return Store(path, found.algorithm)
+    mark.refuse_lost(path)
     hint = f"githarness --store {path} init"
     if not path.exists():
         raise MissingError(f"there is no store at {path}", hint=hint)

@@ -159,16 +159,19 @@ def supported(said: bytes) -> tuple[int, int]:
 
 
 def _start(command: tuple[str, ...], *, quiet: bool = False) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if quiet else subprocess.PIPE,
-        env=environment(),
-        umask=0o077,
-        # Ctrl-C is for us: git is told to stop by the end of its input.
-        process_group=0,
-    )
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else subprocess.PIPE,
+            env=environment(),
+            umask=0o077,
+            # Ctrl-C is for us: git is told to stop by the end of its input.
+            process_group=0,
+        )
+    except OSError as error:
+        raise StorageError(f"{command[0]} could not be started: {error.strerror or error}") from error
 
 
 def _finish(process: subprocess.Popen[bytes], data: bytes | None) -> Answer:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from githarness.errors import StorageError, UnreadableError
+from githarness.errors import CorruptError, StorageError, UnreadableError
 from githarness.store import layout, refs
 
 KEY = "githarness.store"
@@ -32,16 +32,42 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(path: Path) -> Mark | None:
     """Return the mark of the store at `path`; None when it is no complete store."""
-    try:
-        settings = parse((path / "config").read_bytes().decode("utf-8", "replace"))
-        if KEY not in settings or None in {refs.tip(path, ref) for ref in (layout.MAIN, layout.RECORDINGS)}:
-            return None
-    except (FileNotFoundError, NotADirectoryError):
+    settings, missing = _look(path)
+    if KEY not in settings or missing:
         return None
-    except OSError as error:
-        raise StorageError(f"the store at {path} cannot be read: {error.strerror}") from error
     _check(path, settings)
     return Mark(algorithm=settings.get("extensions.objectformat", "sha1"))
+
+
+def lost(path: Path) -> str:
+    """Name the branches that a store has lost; empty where it is whole, or was never completed.
+
+    A repository that only names its store has a path there, and no version.
+    """
+    settings, missing = _look(path)
+    return " and ".join(missing) if settings.get(KEY, "").isdigit() else ""
+
+
+def _look(path: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the settings of the store at `path`, and its branches that are not there."""
+    try:
+        settings = parse((path / "config").read_bytes().decode("utf-8", "replace"))
+        return settings, [ref for ref in (layout.MAIN, layout.RECORDINGS) if refs.tip(path, ref) is None]
+    except (FileNotFoundError, NotADirectoryError):
+        return {}, []
+    except OSError as error:
+        raise StorageError(f"the store at {path} cannot be read: {error.strerror}") from error
+
+
+def refuse_lost(path: Path) -> None:
+    """Raise CorruptError, saying how to look, for a store that was complete and lost a branch."""
+    missing = lost(path)
+    if missing:
+        raise CorruptError(
+            f"the store at {path} has lost {missing}; it was complete, so nothing is made in its place",
+            hint=f"look for its last commit: git --git-dir={path} fsck --lost-found, or git --git-dir={path} "
+            f"reflog --all; then put it back: git --git-dir={path} update-ref {missing.split()[0]} COMMIT",
+        )
 
 
 def _check(path: Path, settings: dict[str, str]) -> None:

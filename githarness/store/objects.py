@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NoReturn, Self
 
 from githarness import canon
-from githarness.errors import CorruptError
+from githarness.errors import CorruptError, StorageError
 from githarness.store import batch, gitobject, layout, refs
 from githarness.store.batch import Batch, Damaged, Object
 from githarness.store.git import Git, reason
@@ -25,6 +25,8 @@ _TREES_KEPT = 2000
 _LISTING = 1 << 16
 # Folders between an area and its files: aa/bb.
 _FAN_OUT = 2
+# What is written again when its source is recorded again; trees and commits are not.
+_RECORDED = (*layout.ADDRESSED, layout.RUNS, layout.SIGHTINGS)
 
 
 class Store:
@@ -51,7 +53,10 @@ class Store:
 
     def tip(self, ref: str) -> str | None:
         """Return the commit a branch is at now; None when there is no such branch."""
-        return refs.tip(self.path, ref)
+        try:
+            return refs.tip(self.path, ref)
+        except OSError as error:
+            raise StorageError(f"the store at {self.path} cannot be read: {error.strerror}") from error
 
     def commit(self, oid: str) -> gitobject.Commit:
         """Read one commit; one that is not there raises CorruptError, since something named it."""
@@ -85,7 +90,7 @@ class Store:
     def check(self, path: str, data: bytes) -> None:
         """Raise CorruptError when the name at the end of `path` is a digest of other bytes."""
         if layout.is_addressed(path) and canon.sha256(data) != layout.stem(path):
-            self._corrupt(Damaged(oid=layout.stem(path), why="its bytes have another SHA-256"), path)
+            self._corrupt(Damaged(oid=layout.stem(path), why="its bytes have another SHA-256"), path, "blob")
 
     def is_intact(self, path: str) -> bool:
         """Tell whether `path` stands at the tip of recordings and its bytes are good."""
@@ -180,25 +185,25 @@ class Store:
     def _object(self, oid: str, path: str, kind: str) -> Object:
         answer = self._batch.get(oid)
         if answer is None:
-            self._corrupt(Damaged(oid=oid, why="missing"), path)
+            self._corrupt(Damaged(oid=oid, why="missing"), path, kind)
         if isinstance(answer, Damaged):
-            self._corrupt(answer, path)
+            self._corrupt(answer, path, kind)
         if answer.kind != kind:
             self._corrupt(Damaged(oid=oid, why=f"it is a {answer.kind} and no {kind}"), path)
         return answer
 
-    def _corrupt(self, damaged: Damaged, path: str) -> NoReturn:
+    def _corrupt(self, damaged: Damaged, path: str, kind: str = "") -> NoReturn:
         where = f" ({path})" if path else ""
         raise CorruptError(
             f"{damaged.oid}{where} in {self.path} is damaged: {damaged.why}",
-            hint=self._hint(),
+            hint=self._hint(recordable=kind == "blob" and path.split("/", 1)[0] in _RECORDED),
         )
 
-    def _hint(self) -> str:
-        return (
-            f"see what else is: git --git-dir={self.path} fsck --full; then record the source again, "
-            "or restore the store from a copy"
-        )
+    def _hint(self, *, recordable: bool = False) -> str:
+        """Say how to look, and promise a repair by recording only where that repairs."""
+        looking = f"see what else is: git --git-dir={self.path} fsck --full; then "
+        again = "record its source again, which writes it anew, or " if recordable else ""
+        return f"{looking}{again}restore the store from a copy"
 
 
 def _listed(line: bytes) -> tuple[str, str]:

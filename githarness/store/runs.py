@@ -18,8 +18,8 @@ from githarness.model.sighting import Sighting
 from githarness.store import layout
 from githarness.store.objects import Store
 
-# Fewer digits name too much: with 100,000 runs four digits match one or two at random.
-MIN_PREFIX = 4
+# One digit is a typing error more often than a name, even in a store of few runs.
+MIN_PREFIX = 2
 
 
 def manifests(store: Store, unreadable: list[str] | None = None) -> Iterator[Run]:
@@ -52,27 +52,44 @@ def _readable(store: Store, prefix: str) -> Iterator[Sighting]:
 
 
 def resolve(store: Store, prefix: str) -> tuple[str, str]:
-    """Resolve a unique prefix to (area, full name) among runs, surfaces and prompts.
+    """Resolve a unique prefix, in either case, to (area, full name) among runs, surfaces and prompts.
 
-    Raises MissingError when nothing has it, and UsageError when it is no prefix or
-    several names have it.
+    Where no id begins so, manifests are read for what they cite: the digest of a recording
+    names its run, and a prompt that is withheld is known by its digest alone. Raises
+    MissingError when nothing has the prefix, and UsageError when it is none or several
+    names have it.
     """
-    if not layout.is_prefix(prefix) or len(prefix) < MIN_PREFIX:
+    wanted = prefix.lower()
+    if not layout.is_prefix(wanted) or len(wanted) < MIN_PREFIX:
         raise UsageError(
             f"not an id: {prefix[:64]}",
             hint=f"an id is at least {MIN_PREFIX} hex digits; see githarness log",
         )
-    areas = (layout.RUNS, layout.SURFACES, layout.SIGHTINGS, layout.PROMPTS)
-    found = {area: set(store.find(prefix, (area,))) for area in areas}
-    # a withheld surface has sightings and no bytes; it is a surface all the same
-    found[layout.SURFACES] |= found.pop(layout.SIGHTINGS)
-    matches = [(area, name) for area, names in found.items() for name in sorted(names)]
+    matches = _named(store, wanted) or _cited(store, wanted)
     if not matches:
         raise MissingError(f"nothing in the store has an id that begins with {prefix}", hint="githarness log")
     if len(matches) > 1:
         names = ", ".join(name[:16] for _, name in matches[:4])
         raise UsageError(f"{prefix} is the beginning of {len(matches)} ids: {names}", hint="give more digits")
     return matches[0]
+
+
+def _named(store: Store, prefix: str) -> list[tuple[str, str]]:
+    areas = (layout.RUNS, layout.SURFACES, layout.SIGHTINGS, layout.PROMPTS)
+    found = {area: set(store.find(prefix, (area,))) for area in areas}
+    # a withheld surface has sightings and no bytes; it is a surface all the same
+    found[layout.SURFACES] |= found.pop(layout.SIGHTINGS)
+    return [(area, name) for area, names in found.items() for name in sorted(names)]
+
+
+def _cited(store: Store, prefix: str) -> list[tuple[str, str]]:
+    found = set()
+    for run in manifests(store):
+        if run.recording.digest.startswith(prefix):
+            found.add((layout.RUNS, run.id))
+        prompts = run.prompts if isinstance(run.prompts, tuple) else ()
+        found |= {(layout.PROMPTS, one.digest) for one in prompts if one.digest.startswith(prefix)}
+    return sorted(found)
 
 
 def manifest(store: Store, run_id: str) -> Run:
@@ -88,10 +105,12 @@ def manifest(store: Store, run_id: str) -> Run:
         ) from error
 
 
-def recording(store: Store, run: Run) -> bytes:
-    """Return the bytes of a run's recording, all parts joined and checked."""
+def parts(store: Store, run: Run) -> Iterator[bytes]:
+    """Yield the parts of a run's recording, each checked, and check the whole at the end.
+
+    A recording of any size passes through, so that nobody needs to hold all of it.
+    """
     whole = hashlib.sha256()
-    pieces = []
     for part in run.recording.parts:
         data = store.read(layout.part(part.digest))
         if data is None:
@@ -100,13 +119,17 @@ def recording(store: Store, run: Run) -> bytes:
                 hint="githarness status names everything that is missing; fetch it from a copy of the store",
             )
         whole.update(data)
-        pieces.append(data)
+        yield data
     if whole.hexdigest() != run.recording.digest:
         raise CorruptError(
             f"run {run.id}: its parts do not join to the recording {run.recording.digest[:12]}",
             hint="record the session again, or restore the manifest from a copy of the store",
         )
-    return b"".join(pieces)
+
+
+def recording(store: Store, run: Run) -> bytes:
+    """Return the bytes of a run's recording, all parts joined and checked."""
+    return b"".join(parts(store, run))
 
 
 def surface(store: Store, digest: str) -> bytes | None:

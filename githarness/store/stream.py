@@ -6,14 +6,18 @@ writer that moves the ref by itself must know every format a repository can have
 The decision: stream into one process that moves the branch at the very end, by
 comparing. It runs with `--done`, so that a stream that just stops commits nothing.
 
-What it does not do: it takes no lock, decides nothing about retrying, and never
-deletes what another process left behind.
+When it fails it takes its own unfinished pack away: on a full disk that is the room that
+others need. What it does not do: it takes no lock, decides nothing about retrying, and
+never deletes what another process left behind.
 """
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NoReturn
 
 from githarness.errors import StorageError
+from githarness.store import disk
 from githarness.store import git as program
 from githarness.store.batch import end, pipes
 from githarness.store.git import Answer, Git
@@ -32,6 +36,7 @@ class Import:
     def __init__(self, git: Git) -> None:
         program.version()
         self._git = git
+        self._others = _unfinished(git)
         limit = 0 if pack_count(git) < MANY_PACKS else 100
         self._process = git.popen(
             "-c", f"fastimport.unpackLimit={limit}",
@@ -48,8 +53,17 @@ class Import:
         """Send one file's bytes; StorageError when git has given up."""
         self._send(b"blob\ndata %d\n" % len(data), data, b"\n")
 
-    def commit(self, ref: str, parent: str, files: Mapping[str, str], message: str, now: int) -> str:
-        """Put `files` (path to blob id) on top of `parent`; return the id of the commit.
+    def commit(
+        self,
+        ref: str,
+        parent: str,
+        files: Mapping[str, str],
+        message: str,
+        now: int,
+        *,
+        gone: Iterable[str] = (),
+    ) -> str:
+        """Put `files` (path to blob id) on top of `parent` without `gone`; return the id of the commit.
 
         The branch has not moved when this returns: that is what `done` does.
         """
@@ -59,6 +73,8 @@ class Import:
         self._send(f"\nfrom {parent}\n".encode())
         for path in sorted(files):
             self._send(f"M 100644 {files[path]} {path}\n".encode())
+        for path in gone:
+            self._send(f"D {path}\n".encode())
         self._send(f"\nget-mark {_MARK}\n".encode())
         return self._reply()
 
@@ -80,6 +96,10 @@ class Import:
         if code:
             # Ours by its number; those of others are named by `check`.
             (self._git.dir / f"fast_import_crash_{self._process.pid}").unlink(missing_ok=True)
+            for left in _unfinished(self._git) - self._others:
+                # The name does not say whose it is, so whatever somebody still writes to stays.
+                if not _is_open(left):
+                    left.unlink(missing_ok=True)
         return Answer(code=code, out=b"", err=err)
 
     def _send(self, *pieces: bytes) -> None:
@@ -113,4 +133,51 @@ def failure(git: Git, answer: Answer) -> StorageError:
 
 def pack_count(git: Git) -> int:
     """Count the packs of a store."""
-    return sum(1 for _ in (git.dir / "objects" / "pack").glob("*.pack"))
+    return len(_packs(git, "*.pack"))
+
+
+def mend(git: Git, algorithm: str, blobs: Iterable[bytes]) -> None:
+    """Lay whole copies of damaged blobs beside them, in a pack that is made elsewhere.
+
+    Every command of git's own finds the name of an object in an index and writes nothing.
+    Git reads the newest pack first, and another one when that is damaged.
+    """
+    packs = git.dir / "objects" / "pack"
+    data = b"".join(b"blob\ndata %d\n%s\n" % (len(blob), blob) for blob in blobs) + b"done\n"
+    # loaded here, since hardly any call repairs and it costs every one 3 ms
+    tempfile = importlib.import_module("tempfile")
+    try:
+        with tempfile.TemporaryDirectory(prefix="tmp_mend_", dir=git.dir) as folder:
+            aside = Git(Path(folder))
+            aside.run("init", "--bare", "--quiet", "--template=", f"--object-format={algorithm}")
+            aside.run("-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--done", data=data)
+            # The index comes last: a pack without one is not seen.
+            for made in (*_packs(aside, "*.pack"), *_packs(aside, "*.idx")):
+                made.replace(packs / made.name)
+    except OSError as error:
+        raise StorageError(f"the store at {git.dir} could not be repaired: {error.strerror}") from error
+    disk.settle(packs)
+
+
+def _packs(git: Git, pattern: str) -> list[Path]:
+    try:
+        return list((git.dir / "objects" / "pack").glob(pattern))
+    except OSError as error:
+        raise StorageError(f"the store at {git.dir} cannot be read: {error.strerror}") from error
+
+
+def _unfinished(git: Git) -> set[Path]:
+    return set(_packs(git, "tmp_*"))
+
+
+def _is_open(path: Path) -> bool:
+    """Tell whether a process has `path` open; where the system does not say, one may."""
+    opened = Path("/proc").glob("[0-9]*/fd/*")
+    return not Path("/proc/self/fd").is_dir() or any(_leads_to(link, path) for link in opened)
+
+
+def _leads_to(link: Path, path: Path) -> bool:
+    try:
+        return link.readlink() == path
+    except OSError:
+        return False  # the process or the file is gone, or another user's

@@ -46,10 +46,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """Every entry that was read, in order of ref; `unread` is how many are over the limit."""
+    """Every entry that was read, in order of ref; `unread` is how many are over the limit.
+
+    `missed` are those of the unread that have a name of an entry. Such names are read first,
+    so that junk stops nobody.
+    """
 
     entries: tuple[Entry, ...]
     unread: int
+    missed: int = 0
 
 
 def create(store: Store, ref: str, data: bytes) -> str:
@@ -77,14 +82,18 @@ def every(store: Store) -> Listing:
     A ref whose file was cut short is an entry too, without an id.
     """
     named = refs.listed(store.git, layout.LEDGER)
-    taken = named[:COUNT_LIMIT]
+    legal = [one for one in named if layout.is_ledger_tag(one[0])]
+    junk = [one for one in named if not layout.is_ledger_tag(one[0])]
+    taken = [*legal, *junk][:COUNT_LIMIT]
     # Many refs may name one object, which is read once.
     oids = list(dict.fromkeys(oid for _, oid in taken))
     answers = dict(zip(oids, batch.stream(store.git, oids, store.algorithm, limit=SIZE_LIMIT), strict=True))
     entries = [_entry(ref, oid, answers[oid]) for ref, oid in taken]
     entries += map(_broken, refs.broken(store.path, layout.LEDGER, dict(named)))
     entries.sort(key=lambda entry: entry.ref)
-    return Listing(entries=tuple(entries), unread=len(named) - len(taken))
+    return Listing(
+        entries=tuple(entries), unread=len(named) - len(taken), missed=max(0, len(legal) - COUNT_LIMIT)
+    )
 
 
 def _entry(ref: str, oid: str, answer: Object | Damaged) -> Entry:

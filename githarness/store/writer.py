@@ -9,18 +9,22 @@ lost the race writes again on the new tip and names the blobs by id.
 Acknowledged means: git fsynced objects and branch, the branch was read back, and the
 folders that hold them are fsynced too.
 
-What it does not do: it knows no manifest. It never deletes or rewinds, removes no
-lock of git's, reads no clock for what is stored, and keeps no file's bytes in memory.
+What stands at the tip and is damaged is written again in a pack of its own: git takes
+an object that it has for written, whatever its bytes are worth.
+
+What it does not do: it knows no manifest. It never rewinds, takes away only what it is
+told to, removes no lock of git's, reads no clock for what is stored, and keeps no file's
+bytes in memory but those it repairs.
 """
 
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from githarness import canon
-from githarness.errors import LockedError
+from githarness.errors import CorruptError, LockedError
 from githarness.store import disk, gitobject, layout, stream, tidy
 from githarness.store.lock import Lock
 from githarness.store.objects import Store
@@ -28,6 +32,8 @@ from githarness.store.stream import Import
 
 # Given the bytes at the tip (None: absent) return the new bytes; None leaves them.
 Change = Callable[[bytes | None], bytes | None]
+# Given the tip return the paths that are to be taken away.
+Choice = Callable[[str], Iterable[str]]
 
 # Only programs that do not take the lock can move the branch meanwhile.
 ATTEMPTS = 50
@@ -38,6 +44,8 @@ class Writer:
 
     `known` holds the digests that are stored already; without it the store is asked,
     and what it holds is read back, so that recording again repairs a damaged file.
+    `damaged` has the mutable files that could not be read: each was computed as if it
+    were absent. `mended` has the paths of files that were written again as they are.
     """
 
     def __init__(
@@ -50,6 +58,10 @@ class Writer:
         self._added: dict[str, str] = {}
         self._stored: set[str] = set()
         self._changes: dict[str, Change] = {}
+        self._choices: list[Choice] = []
+        self._repairs: dict[str, bytes] = {}
+        self.damaged: set[str] = set()
+        self.mended: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -70,6 +82,18 @@ class Writer:
     def prompt(self, data: bytes) -> str:
         """Add a system prompt; return its digest."""
         return self._add(layout.prompt, data)
+
+    def drop(self, digests: Iterable[str]) -> None:
+        """Leave parts that this call added out of its commit; those of the store stay."""
+        for digest in digests:
+            self._added.pop(layout.part(digest), None)
+
+    def remove(self, choose: Choice) -> None:
+        """Take away what `choose` names when it is committed; it is asked again on every new tip.
+
+        It is asked after the changes of mutable files, and what this call writes stays.
+        """
+        self._choices.append(choose)
 
     def revise(self, path: str, change: Change) -> None:
         """Have `change` compute a mutable file from what is there when it is committed.
@@ -95,6 +119,7 @@ class Writer:
         self._stored.update(self._added)
         self._added.clear()
         self._changes.clear()
+        self._choices.clear()
         if made is not None and tidy.is_due(self._store.git):
             tidy.start(self._store.git)
         return made
@@ -103,8 +128,11 @@ class Writer:
         digest = canon.sha256(data)
         path = place(digest)
         if path not in self._added and path not in self._stored and not self._is_known(digest, path):
-            self._running().blob(data)
-            self._added[path] = self._identify(data)
+            self._added[path] = oid = self._identify(data)
+            if self._store.oid(path) == oid:
+                self._repairs[path] = data
+            else:
+                self._running().blob(data)
         return digest
 
     def _is_known(self, digest: str, path: str) -> bool:
@@ -117,11 +145,13 @@ class Writer:
             tip = self._store.recordings()
             revised = self._revise(tip)
             files = self._added | {path: self._identify(data) for path, data in revised.items()}
-            if not revised and all(self._store.oid(path, at=tip) == oid for path, oid in files.items()):
+            self._mend(tip, revised)
+            gone = sorted({path for choose in self._choices for path in choose(tip)} - files.keys())
+            if not gone and all(self._store.oid(path, at=tip) == oid for path, oid in files.items()):
                 return None
             for data in revised.values():
                 self._running().blob(data)
-            made = self._running().commit(layout.RECORDINGS, tip, files, message, now)
+            made = self._running().commit(layout.RECORDINGS, tip, files, message, now, gone=gone)
             if self._landed(tip, made):
                 return made
             # Spread out, and further each time: those that lost together would only meet again.
@@ -135,11 +165,31 @@ class Writer:
         """Return the new bytes of every mutable file that changes."""
         found = {}
         for path, change in self._changes.items():
-            old = self._store.read(path, at=tip)
+            old = self._old(path, tip)
             new = change(old)
             if new is not None and new != old:
                 found[path] = new
         return found
+
+    def _old(self, path: str, tip: str) -> bytes | None:
+        """Return what is there; of what is damaged only the name is left, and it is noted."""
+        oid = self._store.oid(path, at=tip)
+        try:
+            return None if oid is None else self._store.get(oid, "blob", path).data
+        except CorruptError:
+            self.damaged.add(path)
+            return None
+
+    def _mend(self, tip: str, revised: dict[str, bytes]) -> None:
+        """Write again, beside git's own ways, what git believes to have and cannot read."""
+        for path in self.damaged & revised.keys():
+            if self._store.oid(path, at=tip) == self._identify(revised[path]):
+                self._repairs[path] = revised[path]
+        if self._repairs:
+            stream.mend(self._store.git, self._store.algorithm, self._repairs.values())
+            self.mended |= self._repairs.keys()
+            self._repairs.clear()
+            self._store.close()  # a git that runs would go on reading the damaged pack
 
     def _landed(self, tip: str, made: str) -> bool:
         """End the import; False when the branch moved meanwhile, so that it is tried again."""

@@ -43,11 +43,15 @@ class Item(msgspec.Struct, kw_only=True):
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):
-    """One input that was not recorded; `named` tells a person's own words from found files."""
+    """One input that was not recorded; `named` tells a person's own words from found files.
+
+    What the store had no room for counts as named: its absence is no matter of course.
+    """
 
     path: str
     reason: str
     named: bool
+    hint: str = ""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from githarness import canon
+from githarness.capture import folder
 from githarness.capture import source as sources
 from githarness.commands.record.result import Item
 from githarness.errors import MissingError, UnreadableError
@@ -87,8 +88,8 @@ class Keeper:
         return Cited(position=prompt.position, digest=digest, withheld=withheld)
 
     def person_cites(self, words: str, source: str) -> Cited:
-        """Resolve `--surface`: a file, which is kept too, else the digest of a kept surface."""
-        if not Path(words).exists():
+        """Resolve `--surface`: a file or a folder of tools, which is kept too, else a kept one's digest."""
+        if not _is_there(words):
             matches = self._store.find(words, (layout.SIGHTINGS,))
             if len(matches) != 1:
                 raise MissingError(
@@ -96,7 +97,7 @@ class Keeper:
                     hint="githarness log --surfaces",
                 )
             return self._kept(matches[0])
-        found = surface_format.read(sources.file(Path(words)).read())
+        found = _read(Path(words))
         if len(found) != 1:
             raise UnreadableError(
                 f"--surface {words}: holds {len(found)} tools arrays, not one",
@@ -104,6 +105,22 @@ class Keeper:
             )
         sent = msgspec.structs.replace(found[0], kind=SENT)
         return Cited(position=0, digest=sent.wire, withheld=bool(self.surface(sent, source, words)))
+
+
+def _is_there(words: str) -> bool:
+    try:
+        return Path(words).exists()
+    except (OSError, ValueError) as error:
+        raise UnreadableError(
+            f"--surface {words[:_SHOWN]}: cannot be looked at ({getattr(error, 'strerror', '') or error})",
+            hint="give a file or folder that you may read, or the digest of a recorded surface",
+        ) from error
+
+
+def _read(path: Path) -> list[Surface]:
+    if path.is_dir():
+        return [folder.surface(path)]
+    return surface_format.read(sources.file(path).read())
 
 
 def sighting_path(surface: Surface, source: str) -> str:

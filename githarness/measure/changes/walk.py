@@ -38,6 +38,8 @@ _BRANCHES = {
     "oneOf": ("type.widened", "type.narrowed"),
     "allOf": (constraints.TIGHTENED, constraints.LOOSENED),
 }
+_LISTS = frozenset({*_BRANCHES, "enum"})
+_OBJECTS = _TABLES | _INNER
 
 
 def walk(before: Any, after: Any, site: Site) -> Iterator[Finding]:
@@ -96,14 +98,14 @@ def _keyword(key: str, before: dict[str, Any], after: dict[str, Any], site: Site
     was, now = value(before, key), value(after, key)
     if not unlike(was, now):
         return
-    if key in _BRANCHES and isinstance(was, list) and isinstance(now, list):
-        yield from _branches(was, now, site.at(key), _BRANCHES[key])
-    elif key in _INNER and isinstance(was, dict) and isinstance(now, dict):
-        yield from walk(was, now, site.at(key))
-    elif key in _TABLES and isinstance(was, dict) and isinstance(now, dict):
-        yield from _table(key, was, now, site.at(key))
-    elif key == "enum" and isinstance(was, list) and isinstance(now, list):
-        yield from lists.enum(was, now, site.at(key))
+    if isinstance(was, list) and isinstance(now, list) and key in _LISTS:
+        inner = site.at(key)
+        yield from (
+            lists.enum(was, now, inner) if key == "enum" else _branches(was, now, inner, _BRANCHES[key])
+        )
+    elif isinstance(was, dict) and isinstance(now, dict) and key in _OBJECTS:
+        inner = site.at(key)
+        yield from walk(was, now, inner) if key in _INNER else _table(key, was, now, inner)
     else:
         edits = put(site.path, before, after, key)
         yield site.finding(_class(key, was, now), key, was=was, now=now, edits=edits)
