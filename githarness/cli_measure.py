@@ -123,7 +123,7 @@ def evidence(
         corpus = gathered(call, store, limit, recount, selection)
         if for_model:
             words = load("commands.propose").question(store, load("store.place").config(), corpus, model)
-            call.answer("evidence", module.Question(question=words), lambda: words.rstrip())
+            call.answer("evidence", module.Question(question=words), words.rstrip)
         result = module.run(store, corpus, model, cache(), int(time.time()))
     call.answer("evidence", result, lambda: load("render.evidence").text(result))
 

@@ -148,6 +148,13 @@ class World:
         code, found = self.policy("add", person.name, f"{self.key(person)}.pub", person=by)
         assert code == 0, found
 
+    def forget(self):
+        """Become somebody who knows the ledger's id, and never saw an entry of it or a commit of main."""
+        ledger = self.read().pin.ledger
+        (self.config / "trust.json").unlink()
+        with open_store(self.path) as store:
+            policy.pin(store, ledger, self.config)
+
     # What can be said of it.
 
     def rules(self):

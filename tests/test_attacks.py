@@ -264,6 +264,13 @@ def test_a_tag_that_stands_under_another_name_is_void(tmp_path):
     assert made.standing(other) == "pending"
 
 
+def test_a_name_that_its_own_signer_gave_to_another_mutation_is_void(tmp_path):
+    made = world(tmp_path)
+    one, other = made.propose(*FIVE), made.propose(*SIX)
+    head = made.head(one, ADA).replace(f"decision/{one}".encode(), f"decision/{other}".encode())
+    assert tried(made, made.plant(head + ADA.sign(head))) == "name"
+
+
 def test_a_tag_moved_to_another_signed_object_is_void_and_its_own_is_missed(tmp_path):
     made = world(tmp_path)
     one = made.propose(*FIVE)

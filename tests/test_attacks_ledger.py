@@ -33,6 +33,7 @@ def test_an_entry_that_is_gone_from_the_middle_is_named(tmp_path):
     no = made.reject(one)
     made.approve(made.propose(*SIX))
     made.drop(no)
+    made.forget()
     assert ("entry-missing", no) in {(found.rule, found.path) for found in made.verify().problems}
     assert made.standing(one) == "pending"
 

@@ -63,7 +63,7 @@ Keys = Annotated[tuple[Annotated[str, AfterValidator(_key)], ...], Field(min_len
 class _Document(BaseModel):
     """What all parts of the document share."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class Threshold(_Document):

@@ -49,7 +49,7 @@ _INTEGER = re.compile("-?[0-9]{1,17}")
 class _Declared(BaseModel):
     """What every knob may say of itself."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     describe: Line = ""
     unit: Line = ""
@@ -148,7 +148,7 @@ Knob = Annotated[IntegerKnob | ChoiceKnob | BooleanKnob, Field(discriminator="ty
 class Declaration(BaseModel):
     """All knobs that may be set."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     version: Literal[1]
     knob: dict[KnobName, Knob] = {}

@@ -57,7 +57,7 @@ _Words = Annotated[str, StringConstraints(max_length=text.RATIONALE_LIMIT)]
 class _Document(BaseModel):
     """What all parts of the document share."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     @field_validator("*")
     @classmethod

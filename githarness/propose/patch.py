@@ -92,7 +92,7 @@ KnobValue = Annotated[Value, AfterValidator(_knob_value)]
 class Patch(BaseModel):
     """One change of the harness. A key that is not used is empty, and not part of its bytes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     set: dict[KnobName, KnobValue] = {}
     unset: Annotated[tuple[KnobName, ...], AfterValidator(_sorted)] = ()

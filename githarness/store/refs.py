@@ -15,12 +15,14 @@ reftables; a store is made without them.
 import hashlib
 import os
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from githarness.store.git import Git
 
 _OID = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64})\n?")
+# An object id and a line feed have 41 or 65; a symbolic ref is longer and told by its beginning.
+_REF_BYTES = 256
 _NAME = re.compile(r"refs(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
 
 
@@ -53,12 +55,37 @@ def fingerprint(git_dir: Path, prefix: str) -> str:
     except FileNotFoundError:
         packed = b""
     found.update(b"".join(line for line in packed.splitlines(True) if prefix.encode() in line))
-    for folder, folders, names in os.walk(git_dir / prefix):
-        folders.sort()
-        for name in sorted(names):
-            path = Path(folder, name)
-            found.update(os.fsencode(path) + b"\0" + (path.read_bytes() if path.is_file() else b""))
+    for path in sorted(_files(str(git_dir / prefix))):
+        found.update(os.fsencode(path) + b"\0" + _bytes(path))
     return found.hexdigest()
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Yield every path below a folder that is no folder; os.scandir, since there may be thousands."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(entry.path)
+        else:
+            yield entry.path
+
+
+def _bytes(path: str) -> bytes:
+    """Return the first bytes of what should be a ref; nothing for what cannot be opened."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return os.read(handle, _REF_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
 
 
 def broken(git_dir: Path, prefix: str, known: Container[str]) -> list[str]:
@@ -66,9 +93,10 @@ def broken(git_dir: Path, prefix: str, known: Container[str]) -> list[str]:
 
     `known` are the names that were listed; one that came after them is not broken.
     """
-    files = (path for path in (git_dir / prefix).rglob("*") if path.suffix != ".lock")
-    names = (str(path.relative_to(git_dir)) for path in files if not path.is_dir())
-    return sorted(name for name in names if name not in known and tip(git_dir, name) is None)
+    top = len(str(git_dir)) + 1
+    names = (path[top:] for path in _files(str(git_dir / prefix)))
+    unlisted = (name for name in names if not name.endswith(".lock") and name not in known)
+    return sorted(name for name in unlisted if tip(git_dir, name) is None)
 
 
 def _loose(path: Path) -> str | None:
