@@ -107,12 +107,13 @@ def verify(folder: Path, env: dict[str, str], decisions: int, runs: int) -> None
     )
     done = in_turn(
         {
-            "githarness verify": lambda _: once([*HARNESS, "verify"], env=env),
+            "githarness verify --all": lambda _: once([*HARNESS, "verify", "--all"], env=env),
+            "githarness verify, nothing moved": lambda _: once([*HARNESS, "verify"], env=env),
             "git verify-tag, one by one": lambda _: once(["bash", "-c", script], env=env),
         },
         max(2, runs // 2),
     )
-    base = done["githarness verify"]
+    base = done["githarness verify --all"]
     rows = [(name, f"{t.median:.2f}", f"{ratio(t, base):.1f}") for name, t in done.items()]
     table(f"Verifying {decisions} decisions", ("command", "seconds", "times ours"), rows)
 

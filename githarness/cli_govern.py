@@ -23,6 +23,11 @@ def config() -> Path:
     return found
 
 
+def kept() -> Any:
+    """Return where answers are kept until something moves."""
+    return load("store.derived").Derived(load("store.place").cache("counters"))
+
+
 def home() -> Path | None:
     """Return the user's home, None where there is none."""
     return Path(os.environ["HOME"]) if os.environ.get("HOME") else None
@@ -176,10 +181,16 @@ def rollback(call: Invocation, id: str, cascade: bool) -> None:
     "Exit codes: 0 every step is explained; 1 a problem; 3 could not read; 4 nothing is pinned.",
     "githarness verify",
 )
-def verify(call: Invocation) -> None:
-    """Replay main from the pinned root: is it what was decided?"""
+@click.option("--ref", metavar="REF", help="Replay this commit or branch, as if it were main.")
+@click.option("--all", "everything", is_flag=True, help="Replay, although nothing moved since the last time.")
+def verify(call: Invocation, ref: str | None, everything: bool) -> None:
+    """Replay main from the pinned root: is it what was decided?
+
+    A "yes" from before is given again while main, the ledger, what is pinned and every
+    object file are as they were.
+    """
     with call.store() as store:
-        result = load("commands.verify").run(store, config())
+        result = load("commands.verify").run(store, config(), kept(), ref=ref, everything=everything)
     call.answer("verify", result, lambda: load("render.govern").verified(result))
 
 
@@ -197,8 +208,7 @@ def export(call: Invocation, form: str) -> None:
     formats write nothing at all.
     """
     with call.store() as store:
-        kept = load("store.derived").Derived(load("store.place").cache("counters"))
-        result = load("commands.export").run(store, config(), kept)
+        result = load("commands.export").run(store, config(), kept())
     if call.as_json:
         call.answer("export", result, str)
     click.echo(load("render.export").FORMS[form](result), nl=False)

@@ -115,13 +115,17 @@ def show(call: Invocation, id: str, raw: bool) -> None:
     call.answer("show", result, lambda: load("render.show").text(result))
 
 
-@verb("Exit codes: 0 nothing is wrong; 3 something is missing or damaged.", "githarness status --full")
+@verb(
+    "Exit codes: 0 nothing is wrong; 1 main is not what was decided; 3 something is missing or damaged.",
+    "githarness status --full",
+)
 @click.option("--full", is_flag=True, help="Hash every file of the store again.")
 def status(call: Invocation, full: bool) -> None:
     """Say what the store holds, how much is known, and what is wrong"""
     module = load("commands.status")
     with call.store() as store:
-        result = module.run(store, full=full, now=time.time(), progress=call.note())
+        config = load("store.place").config()
+        result = module.run(store, config, full=full, now=time.time(), progress=call.note())
     call.answer("status", result, lambda: load("render.status").text(result))
 
 

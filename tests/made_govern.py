@@ -23,6 +23,7 @@ from githarness.commands import apply, decide, filed, governed, init, policy, ro
 from githarness.govern import payload, tag
 from githarness.govern import policy as policies
 from githarness.store import layout
+from githarness.store.derived import Derived
 from githarness.store.find import open_store
 
 NOW = 1_780_000_000
@@ -138,7 +139,7 @@ class World:
 
     def verify(self):
         with open_store(self.path) as store:
-            return verify.run(store, self.config)
+            return verify.run(store, self.config, Derived(self.config / "kept"))
 
     def policy(self, *words, person=ADA):
         return self.ask("policy", *words, "--key", self.key(person))

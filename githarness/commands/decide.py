@@ -20,6 +20,7 @@ from githarness.errors import OK, RefusedError, UsageError
 from githarness.govern import payload
 from githarness.govern import policy as policies
 from githarness.govern.keys import Key
+from githarness.govern.ledger import Ledger
 from githarness.govern.payload import Base, Decision, Verdict
 from githarness.govern.policy import Policy
 from githarness.propose.state import State
@@ -110,18 +111,9 @@ def decide(
     """
     harness, one = reading.harness, reading.proposal
     ledger, policy, _ = governed.require(harness)
-    if ledger.problems:
-        raise RefusedError(
-            f"the ledger has a problem, so nothing may be decided: {ledger.problems[0].message}",
-            hint="githarness verify",
-        )
+    _require_open(reading, ledger, approves=decision == "approve" and not supersede)
     _check_words(reason, expires, now)
     own, principal = _signer(policy, key, env)
-    stale = filed.staleness(harness, one)
-    if stale and decision == "approve" and not supersede:
-        raise RefusedError(
-            f"{one.id[:12]} can no longer land: {stale}", hint=f"githarness propose --again {one.id[:12]}"
-        )
     asked = filed.question(one, reading.of)
     earlier = [found.id for found, said in ledger.decisions(one.id) if said.principal == principal]
     words = Decision(
@@ -148,6 +140,21 @@ def decide(
     governed.remember(after, config)
     standing = filed.stands(after, one)
     return Decided(id=one.id, decision=decision, tag=ref, standing=standing.verdict, reasons=standing.reasons)
+
+
+def _require_open(reading: Reading, ledger: Ledger, *, approves: bool) -> None:
+    """Raise RefusedError where a decision would not count, whatever it says."""
+    one = reading.proposal
+    if ledger.problems:
+        raise RefusedError(
+            f"the ledger has a problem, so nothing may be decided: {ledger.problems[0].message}",
+            hint="githarness verify",
+        )
+    stale = filed.staleness(reading.harness, one) if approves else ""
+    if stale:
+        raise RefusedError(
+            f"{one.id[:12]} can no longer land: {stale}", hint=f"githarness propose --again {one.id[:12]}"
+        )
 
 
 def _check_words(reason: str, expires: int, now: int) -> None:

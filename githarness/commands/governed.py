@@ -67,10 +67,10 @@ def state_of(files: Mapping[str, bytes]) -> State:
     return state_files.from_files({path: data for path, data in files.items() if state_files.belongs(path)})
 
 
-def load(store: Store, config: Path) -> Harness:
-    """Read everything. Nothing in it is trusted because of where it lies."""
+def load(store: Store, config: Path, ref: str | None = None) -> Harness:
+    """Read everything, at main or at `ref`. Nothing in it is trusted because of where it lies."""
     pin = trust.read(config, store.path)
-    tip = branch.tip(store)
+    tip = branch.tip(store) if ref is None else branch.named(store, ref)
     survey = branch.survey(store, tip)
     listing = tags.every(store)
     refs = {one.ref: Found(one.oid, one.kind, one.data) for one in listing.entries}
@@ -102,17 +102,23 @@ def _blob(store: Store, oid: str) -> bytes | None:
 
 def _verdict(store: Store, tip: str, ledger: Ledger, pin: Pin, missed: int) -> Verdict:
     more: list[Problem] = []
+    walked: set[str] = set()
+
+    def noted(root: str) -> Iterator[Step]:
+        for step in steps(store, root, tip):
+            walked.add(step.commit)
+            yield step
+
     if missed:
         more.append(Problem("", layout.LEDGER, "too-many", f"{missed} more entries than are read"))
     try:
         root = ledger.versions[0].policy.main if ledger.versions else tip
-        verdict = replays.replay(steps(store, root, tip), ledger)
+        verdict = replays.replay(noted(root), ledger)
     except MissingError as error:
         more.append(Problem(tip, "", "other-root", error.message))
-        verdict = replays.replay(steps(store, tip, tip), ledger)
-    if pin.main is not None:
-        contained = store.git.call("merge-base", "--is-ancestor", pin.main, tip).code == 0
-        more += replays.rewound(pin.main, {pin.main} if contained else ())
+        verdict = replays.replay(noted(tip), ledger)
+    if pin.main is not None and ledger.versions:
+        more += replays.rewound(pin.main, walked)
     problems = (*more, *verdict.problems)
     return msgspec.structs.replace(verdict, ok=not problems, problems=problems)
 

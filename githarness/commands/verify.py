@@ -2,26 +2,24 @@
 
 What it closes: a branch that is believed because of where it lies. The decision: every
 step is explained by a mutation and its decisions, or is named with commit, path and
-rule. Without a pin the answer is unknown. What this does not do: it repairs nothing.
+rule. Without a pin the answer is unknown. A "yes" is kept until main, a ref of the
+ledger, what is pinned, or any object file on the disk is another. What this does not do:
+it repairs nothing.
 """
 
+import importlib
 from pathlib import Path
 
 import msgspec
 
-from githarness.commands import governed
-from githarness.commands.governed import Harness
-from githarness.errors import NO, OK, UNKNOWN, HarnessError
-from githarness.govern import ledger as ledgers
-from githarness.govern import void
-from githarness.propose import state
+from githarness.commands import kept
+from githarness.errors import NO, OK, UNKNOWN
+from githarness.store import disk
+from githarness.store.derived import Derived
 from githarness.store.objects import Store
 
-HINT = (
-    "githarness rollback ID takes back what landed without leave; git revert COMMIT a hand on main; "
-    "an entry that is missing must be fetched from whoever has it"
-)
-
+# What an answer is kept as; another number when another version answers otherwise.
+KIND = "verify-1"
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that must be put right; `commit` is empty for a problem of the ledger."""
@@ -36,6 +34,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: `ok` is None when no ledger is pinned. `void` lists entries that do not count.
 
     `unread` are refs below the ledger's that no entry can have, past the limit on count.
+    `replayed` is False for an answer from before, since which nothing has moved.
     """
 
     ok: bool | None
@@ -48,6 +47,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     in_force: tuple[str, ...]
     decisions: int
     unread: int
+    replayed: bool
     hint: str
 
     @property
@@ -56,46 +56,32 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return UNKNOWN if self.ok is None else OK if self.ok else NO
 
 
-def run(store: Store, config: Path) -> Result:
-    """Replay main from the pinned root; remember what was verified."""
-    harness = governed.load(store, config)
-    governed.remember(harness, config)
-    return result(harness)
+def run(
+    store: Store, config: Path, derived: Derived, *, ref: str | None = None, everything: bool = False
+) -> Result:
+    """Replay main, or `ref` as if it were main, from the pinned root; remember what was verified.
+
+    With `everything` nothing that was verified before is believed. Raises MissingError
+    for a `ref` that names no commit.
+    """
+    before = _place(store)
+    if ref is None and not everything:
+        known = kept.recall(KIND, before, store, config, derived)
+        if known is not None:
+            result = msgspec.json.decode(known, type=Result)
+            return msgspec.structs.replace(result, replayed=False)
+    # pydantic and cryptography are loaded here, when something must be verified
+    words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref)
+    found = msgspec.convert(words, type=Result)
+    # What moved meanwhile was not what was verified.
+    if ref is None and found.ok and _place(store) == before:
+        kept.keep(KIND, before, store, config, derived, msgspec.json.encode(found, order="sorted"))
+    return found
 
 
-def result(harness: Harness) -> Result:
-    """Say what one reading found."""
-    ledger, verdict = harness.ledger, harness.verdict
-    if ledger is None or verdict is None:
-        roots = ledgers.roots(harness.refs, blob=harness.blob)
-        hint = f"githarness trust {next(iter(roots))}" if roots else "githarness policy init --key FILE"
-        return Result(
-            ok=None, ledger=None, head=harness.tip, state=_state(harness), problems=(), cured=(), void=(),
-            in_force=(), decisions=0, unread=harness.unread, hint=hint,
-        )  # fmt: skip
-    return Result(
-        ok=verdict.ok,
-        ledger=ledger.id,
-        head=harness.tip,
-        state=_state(harness),
-        problems=tuple(map(_problem, verdict.problems)),
-        cured=tuple(map(_problem, verdict.cured)),
-        void=tuple(
-            Problem(commit="", path=one.ref, rule=one.rule, message=one.reason) for one in ledger.void
-        ),
-        in_force=tuple(one.landing.fingerprint for one in verdict.in_force),
-        decisions=len(ledger.entries),
-        unread=harness.unread,
-        hint="" if verdict.ok else HINT,
-    )
-
-
-def _state(harness: Harness) -> str | None:
-    try:
-        return state.digest(harness.state)
-    except HarnessError:
+def _place(store: Store) -> str | None:
+    """Say where everything is; None when objects also lie elsewhere, where none of it is seen."""
+    objects = store.path / "objects"
+    if (objects / "info" / "alternates").exists():
         return None
-
-
-def _problem(one: void.Problem) -> Problem:
-    return Problem(commit=one.commit, path=one.path, rule=one.rule, message=one.message)
+    return f"{kept.moving(store)}-{disk.fingerprint(objects)}"

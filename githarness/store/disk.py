@@ -5,7 +5,10 @@ file system. The decision: the folders are fsynced too, from the file up. What t
 does not do: it knows no git and no format.
 """
 
+import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from githarness.errors import StorageError
@@ -48,3 +51,25 @@ def replace(path: Path, data: bytes) -> None:
         fresh.unlink(missing_ok=True)
         raise StorageError(f"{path} cannot be written: {error.strerror}") from error
     settle(path.parent)
+
+
+def fingerprint(folder: Path) -> str:
+    """Digest which files are below a folder, and when each was written last.
+
+    A file that is written again in place has another time of change, which nobody sets back.
+    """
+    found = hashlib.sha256()
+    for path, stat in sorted(_stats(str(folder))):
+        where = (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        found.update(os.fsencode(path) + repr(where).encode())
+    return found.hexdigest()
+
+
+def _stats(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _stats(entry.path)
+            else:
+                with suppress(FileNotFoundError):
+                    yield entry.path, entry.stat()

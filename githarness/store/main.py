@@ -141,3 +141,14 @@ def tip(store: Store) -> str:
     if found is None:
         raise MissingError(f"the store at {store.path} has no branch main", hint="restore it from a copy")
     return found
+
+
+def named(store: Store, ref: str) -> str:
+    """Return the commit that somebody names in any way git knows; MissingError for none."""
+    answer = store.git.call("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    found = answer.out.decode("utf-8", "replace").split()
+    if answer.code != 0 or not found:
+        raise MissingError(
+            f"{ref[:80]!r} names no commit of the store at {store.path}", hint="githarness verify"
+        )
+    return found[-1]

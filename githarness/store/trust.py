@@ -37,7 +37,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """What one store is held to.
 
     `main` is the last commit of main that was verified, None for never; `states` are
-    digests of states that were verified, so that the next check can begin there.
+    digests of answers that were given after verifying, each with all it rests on.
     """
 
     ledger: str

@@ -1,0 +1,98 @@
+"""What was verified before: when a "yes" may be given again, and what makes a main one that was set back."""
+
+import os
+
+import pytest
+from made_govern import BEN, world
+
+from githarness.commands import verify
+from githarness.errors import CorruptError, MissingError
+from githarness.store import layout
+from githarness.store.derived import Derived
+from githarness.store.find import open_store
+
+WORDS = ("--guidance", "Read the test before you change what it tests.")
+
+
+def test_a_yes_is_given_again_until_something_moves_and_all_replays(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    assert [made.verify().replayed for _ in range(3)] == [True, False, False]
+    with open_store(made.path) as store:
+        assert verify.run(store, made.config, Derived(made.config / "kept"), everything=True).replayed
+    made.push({"knobs/max_retries": b"9\n"})
+    assert [(made.verify().ok, made.verify().replayed)] == [(False, True)]
+
+
+def test_a_yes_from_before_does_not_outlive_an_object_that_is_written_again_in_place(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    assert made.verify().ok
+    for path in (made.path / "objects" / "pack").glob("*.pack"):
+        data, before = path.read_bytes(), path.stat()
+        path.chmod(0o644)
+        path.write_bytes(data[:20] + bytes([data[20] ^ 1]) + data[21:])
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(CorruptError):
+        made.verify()
+
+
+def test_a_kept_yes_that_somebody_put_into_the_cache_is_not_believed(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    assert made.verify().ok
+    for path in (made.config / "kept").rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes().replace(b'"problems":[]', b'"problems": []'))
+    assert made.verify().replayed
+
+
+def test_a_branch_is_replayed_as_if_it_were_main_and_pins_nothing(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    made.verify()
+    made.git("update-ref", "refs/heads/wild", layout.MAIN)
+    made.push({"knobs/max_retries": b"9\n"}, ref="refs/heads/wild")
+    pinned = made.read().pin
+    with open_store(made.path) as store:
+        kept = Derived(made.config / "kept")
+        assert not verify.run(store, made.config, kept, ref="wild").ok
+        assert verify.run(store, made.config, kept, ref="main").ok
+        with pytest.raises(MissingError, match="names no commit"):
+            verify.run(store, made.config, kept, ref="--all")
+    assert made.read().pin == pinned
+
+
+def test_a_merge_that_makes_an_older_main_its_first_parent_is_a_main_that_was_set_back(tmp_path):
+    made = world(tmp_path)
+    root = made.git("rev-parse", layout.MAIN)
+    made.land(*WORDS)
+    made.verify()
+    swapped = made.git("commit-tree", f"{root}^{{tree}}", "-p", root, "-p", layout.MAIN, "-m", "merge")
+    made.git("update-ref", layout.MAIN, swapped)
+    assert "main-rewound" in made.rules()
+
+
+def test_a_graft_does_not_hide_that_main_was_set_back(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    made.verify()
+    later = made.git("rev-parse", layout.MAIN)
+    root = made.git("rev-parse", f"{layout.MAIN}^")
+    made.git("update-ref", layout.MAIN, root)
+    (made.path / "info").mkdir(exist_ok=True)
+    (made.path / "info" / "grafts").write_text(f"{root} {later}\n")
+    assert "main-rewound" in made.rules()
+
+
+def test_status_says_who_decides_alone_what_waits_and_whether_main_is_verified(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    made.propose("--set", "max_retries=5")
+    made.reject(made.propose("--set", "max_retries=6"))
+    code, said = made.ask("status")
+    assert (code, said["verified"], said["waiting"], said["alone"]) == (0, True, 1, ["*"])
+    made.join(BEN)
+    assert made.ask("status")[1]["alone"] == []
+    made.push({"knobs/max_retries": b"9\n"})
+    assert (made.ask("status")[0], made.ask("status")[1]["verified"]) == (1, False)
