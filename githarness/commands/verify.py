@@ -64,19 +64,23 @@ def run(
     With `everything` nothing that was verified before is believed. Raises MissingError
     for a `ref` that names no commit.
     """
+    if ref is not None or everything:
+        return _replayed(store, config, ref)
     before = _place(store)
-    if ref is None and not everything:
-        known = kept.recall(KIND, before, store, config, derived)
-        if known is not None:
-            result = msgspec.json.decode(known, type=Result)
-            return msgspec.structs.replace(result, replayed=False)
-    # pydantic and cryptography are loaded here, when something must be verified
-    words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref)
-    found = msgspec.convert(words, type=Result)
+    known = kept.recall(KIND, before, store, config, derived)
+    if known is not None:
+        return msgspec.structs.replace(msgspec.json.decode(known, type=Result), replayed=False)
+    found = _replayed(store, config, None)
     # What moved meanwhile was not what was verified.
-    if ref is None and found.ok and _place(store) == before:
+    if found.ok and _place(store) == before:
         kept.keep(KIND, before, store, config, derived, msgspec.json.encode(found, order="sorted"))
     return found
+
+
+def _replayed(store: Store, config: Path, ref: str | None) -> Result:
+    # pydantic and cryptography are loaded here, when something must be verified
+    words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref)
+    return msgspec.convert(words, type=Result)
 
 
 def _place(store: Store) -> str | None:

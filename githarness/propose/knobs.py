@@ -11,6 +11,7 @@ the stricter reading holds.
 What it does not do: it holds no value in force (`state`), and it reads no file.
 """
 
+import functools
 import re
 import tomllib
 from typing import Annotated, Literal, Self
@@ -172,6 +173,8 @@ class Declaration(BaseModel):
         )
 
 
+# main is replayed step by step, and nearly every step stands on the declaration before it
+@functools.lru_cache(maxsize=8)
 def parse(source: str) -> Declaration:
     """Read the text of harness.toml; UnreadableError names the knob and the field."""
     reason = text.fault(source, DECLARATION_LIMIT)

@@ -8,6 +8,7 @@ file of its own, and is added or dropped alone; order is that of the file names.
 What it does not do: it merges nothing, and an entry is never edited.
 """
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -50,6 +51,8 @@ class Entry(msgspec.Struct, frozen=True, order=True):
         return f"{self.text}\n".encode()
 
 
+# each step of main names all the guidance in force again
+@functools.lru_cache(maxsize=1024)
 def guidance_id(guidance: str) -> str:
     """Name a text of guidance."""
     return canon.sha256(canon.utf8(guidance))
