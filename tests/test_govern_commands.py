@@ -6,8 +6,9 @@ import made_store
 import pytest
 from made_govern import ADA, BEN, METRIC, NOW, world
 
-from githarness.commands import decide
+from githarness.commands import decide, mutations
 from githarness.errors import RefusedError, UsageError
+from githarness.render.govern import stories
 from githarness.store import layout
 from githarness.store.find import open_store
 
@@ -615,3 +616,10 @@ def test_the_story_of_every_change_is_told(tmp_path):
     story = made.ask("log", "--mutations")[1]["mutations"][0]
     assert [event["what"] for event in story["events"]] == ["proposed", "approve", "applied", "rolled back"]
     assert all(event["where"] for event in story["events"])
+
+
+def test_the_list_of_changes_says_of_one_that_was_taken_back_that_it_was(tmp_path):
+    made = world(tmp_path)
+    made.rollback(made.land(*FIVE))
+    with open_store(made.path) as store:
+        assert "  rolled back  retry_config  " in stories(mutations.run(store, made.config))

@@ -131,8 +131,9 @@ def stories(result: Any) -> str:
     """Render each change with what happened to it."""
     lines = []
     for one in result.mutations:
-        state = "in force" if one.in_force else one.standing
-        lines.append(f"{one.id[:12]}  {state:<9} {one.component}  {escape.line(one.summary)}")
+        undone = one.events[-1].what == "rolled back"
+        state = "in force" if one.in_force else "rolled back" if undone else one.standing
+        lines.append(f"{one.id[:12]}  {state:<11} {one.component}  {escape.line(one.summary)}")
         lines += [f"    {_event(event)}" for event in one.events]
     lines += [f"unreadable  {escape.line(one)}" for one in result.unreadable]
     return "\n".join([*lines, f"{len(result.mutations)} mutation(s)"])
