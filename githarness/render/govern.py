@@ -133,7 +133,7 @@ def stories(result: Any) -> str:
     for one in result.mutations:
         undone = one.events[-1].what == "rolled back"
         state = "in force" if one.in_force else "rolled back" if undone else one.standing
-        lines.append(f"{one.id[:12]}  {state:<11} {one.component}  {escape.line(one.summary)}")
+        lines.append(f"{one.id[:12]}  {state:<11}  {one.component}  {escape.line(one.summary)}")
         lines += [f"    {_event(event)}" for event in one.events]
     lines += [f"unreadable  {escape.line(one)}" for one in result.unreadable]
     return "\n".join([*lines, f"{len(result.mutations)} mutation(s)"])
