@@ -120,7 +120,7 @@ def test_a_document_without_one_of_its_fields_is_refused(field):
         (changed(rationale="hid\u202eden"), "U+202E"),
         (changed(rederived=["hid\u200bden"]), "U+200B"),
         (changed(type="githarness.mutation.v2"), "type"),
-        (b"[" * 5000, "nested deeper"),
+        (b"[" * 5000 + b"]" * 5000, "nested deeper"),
         (b"\xff", "not valid JSON"),
         (b"null", "mutation document"),
         (b"", "not valid JSON"),

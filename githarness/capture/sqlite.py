@@ -226,9 +226,9 @@ _OPENCODE: Mapping[str, set[str]] = {
 # that grows gets its rows at the end. Rows are fetched one by one since sorting them
 # whole would hold a session in memory.
 _OPENCODE_ORDER = """
-    SELECT 'message', rowid, time_created, id, 0, 0, '' FROM message WHERE session_id = ?1
+    SELECT 'message', rowid, time_created, id, 0, 0, '' FROM message WHERE session_id = :session
     UNION ALL SELECT 'part', p.rowid, m.time_created, m.id, 1, p.time_created, p.id
-    FROM part p LEFT JOIN message m ON m.id = p.message_id WHERE p.session_id = ?1
+    FROM part p LEFT JOIN message m ON m.id = p.message_id WHERE p.session_id = :session
     ORDER BY 3 NULLS LAST, 4, 5, 6, 7"""
 _ROW = {
     "session": "SELECT * FROM session WHERE rowid = ?",
@@ -248,7 +248,7 @@ def _opencode(db: sqlite3.Connection) -> Iterator[Taken]:
 
 def _opencode_lines(db: sqlite3.Connection, place: int, native: object) -> Iterator[bytes]:
     yield _line(db, "session", place)
-    for table, row, *_ in db.execute(_OPENCODE_ORDER, (native,)):
+    for table, row, *_ in db.execute(_OPENCODE_ORDER, {"session": native}):
         yield _line(db, table, row)
 
 
