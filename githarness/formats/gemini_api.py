@@ -13,10 +13,8 @@ no trace in a body, the count of compactions is unknown.
 import re
 from typing import Any
 
-import msgspec
-
 from githarness import canon
-from githarness.formats import exchange
+from githarness.formats import api, exchange
 from githarness.formats.cut import Body
 from githarness.formats.exchange import Exchange
 from githarness.formats.history import BY_CONTENT, History, Walk
@@ -30,7 +28,6 @@ from githarness.model.session import (
     OUTPUT_BUDGET,
     REFUSED,
     UNKNOWN_TOOL,
-    Session,
 )
 
 NAME = exchange.GEMINI
@@ -50,28 +47,17 @@ _QUIET = frozenset({
 })  # fmt: skip
 
 
-class Reader(msgspec.Struct, kw_only=True):
-    """Reads bodies and exchanges; one input is one session, without an id of its own."""
-
-    builder: Builder
-    history: History
+class Reader(api.Reader):
+    """Reads exchanges with this API."""
 
     @classmethod
     def open(cls, *, keep: bool = True) -> "Reader":
         """Start a reader; without `keep` it holds no text."""
-        return cls(builder=Builder(agent=NAME, format=NAME, keep=keep, compactions=None), history=History())
+        return cls.start(NAME, keep=keep)
 
     def feed(self, record: bytes) -> None:
-        """Take one body, exchange, or list of them; its messages are what `records` counts."""
-        for one in exchange.read(record, self.builder, NAME):
-            try:
-                _take(self.builder, self.history, one)
-            except ValueError:
-                self.builder.unreadable += 1
-
-    def finish(self) -> Session:
-        """Return the session so far."""
-        return self.builder.finish()
+        """Take one body, exchange, or list of them."""
+        self.each(record, _take)
 
 
 def sniff(peek: Peek) -> bool:

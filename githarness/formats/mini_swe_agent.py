@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from githarness import canon
+from githarness.formats.payload import joined, parsed
 from githarness.formats.peek import Peek
 from githarness.model.builder import Builder
 from githarness.model.session import (
@@ -173,7 +174,7 @@ class Reader(msgspec.Struct, kw_only=True):
         self._message(message)
 
     def _message(self, message: _Message) -> None:
-        text = _text(message.content)
+        text = joined(message.content)
         if message.role == "system":
             self.builder.prompt(_sent(message.content))
         elif message.role == "assistant":
@@ -202,8 +203,8 @@ class Reader(msgspec.Struct, kw_only=True):
 
     def _call(self, given: str | None, name: str, arguments: Any) -> None:
         key = given or f"#{len(self.builder.calls)}"
-        parsed = _parsed(arguments)
-        self.builder.call(key, name, parsed, malformed=not isinstance(parsed, dict))
+        found = parsed(arguments)
+        self.builder.call(key, name, found, malformed=not isinstance(found, dict))
         self.waiting.append(key)
 
     def _spent(self, response: _Response) -> None:
@@ -263,24 +264,6 @@ def _at(value: Any, *path: str) -> Any:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
-
-
-def _parsed(arguments: Any) -> Any:
-    """Parse arguments that are JSON text; what is none stays the text it was."""
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return canon.read(arguments.encode("utf-8", "surrogatepass"))
-    except ValueError:
-        return arguments
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    parts = value if isinstance(value, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _sent(content: Any) -> bytes:

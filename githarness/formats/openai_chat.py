@@ -13,17 +13,15 @@ leave no trace in a body, the count of compactions is unknown.
 from itertools import takewhile
 from typing import Any
 
-import msgspec
-
 from githarness import canon
-from githarness.formats import exchange
+from githarness.formats import api, exchange
 from githarness.formats.cut import Body, elements
 from githarness.formats.exchange import Exchange
 from githarness.formats.history import BY_BOTH, History, Walk
 from githarness.formats.payload import arguments, number, shown, texts
 from githarness.formats.peek import Peek
 from githarness.model.builder import Builder
-from githarness.model.session import API_ERROR, COMPLETED, OUTPUT_BUDGET, UNKNOWN, Session
+from githarness.model.session import API_ERROR, COMPLETED, OUTPUT_BUDGET, UNKNOWN
 
 NAME = exchange.CHAT
 READER = 1
@@ -34,28 +32,17 @@ _SYSTEM = ("system", "developer")
 _RESULTS = ("tool", "function")
 
 
-class Reader(msgspec.Struct, kw_only=True):
-    """Reads bodies and exchanges; one input is one session, without an id of its own."""
-
-    builder: Builder
-    history: History
+class Reader(api.Reader):
+    """Reads exchanges with this API."""
 
     @classmethod
     def open(cls, *, keep: bool = True) -> "Reader":
         """Start a reader; without `keep` it holds no text."""
-        return cls(builder=Builder(agent=NAME, format=NAME, keep=keep, compactions=None), history=History())
+        return cls.start(NAME, keep=keep)
 
     def feed(self, record: bytes) -> None:
-        """Take one body, exchange, or list of them; its messages are what `records` counts."""
-        for one in exchange.read(record, self.builder, NAME):
-            try:
-                _take(self.builder, self.history, one)
-            except ValueError:
-                self.builder.unreadable += 1
-
-    def finish(self) -> Session:
-        """Return the session so far."""
-        return self.builder.finish()
+        """Take one body, exchange, or list of them."""
+        self.each(record, _take)
 
 
 def sniff(peek: Peek) -> bool:

@@ -15,10 +15,8 @@ unknown. Without a compaction item the count of compactions is unknown.
 from itertools import takewhile
 from typing import Any
 
-import msgspec
-
 from githarness import canon
-from githarness.formats import exchange
+from githarness.formats import api, exchange
 from githarness.formats.cut import Body, elements
 from githarness.formats.exchange import Exchange
 from githarness.formats.history import History, Walk
@@ -26,7 +24,7 @@ from githarness.formats.openai_responses_items import CLIENT_CALLS, SYSTEM, walk
 from githarness.formats.payload import number
 from githarness.formats.peek import Peek
 from githarness.model.builder import Builder
-from githarness.model.session import API_ERROR, COMPLETED, INTERRUPTED, OUTPUT_BUDGET, Session
+from githarness.model.session import API_ERROR, COMPLETED, INTERRUPTED, OUTPUT_BUDGET
 
 NAME = exchange.RESPONSES
 READER = 1
@@ -38,28 +36,17 @@ _COMPACTION = "response.compaction"
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class Reader(msgspec.Struct, kw_only=True):
-    """Reads bodies and exchanges; one input is one session, without an id of its own."""
-
-    builder: Builder
-    history: History
+class Reader(api.Reader):
+    """Reads exchanges with this API."""
 
     @classmethod
     def open(cls, *, keep: bool = True) -> "Reader":
         """Start a reader; without `keep` it holds no text."""
-        return cls(builder=Builder(agent=NAME, format=NAME, keep=keep, compactions=None), history=History())
+        return cls.start(NAME, keep=keep)
 
     def feed(self, record: bytes) -> None:
-        """Take one body, exchange, or list of them; its items are what `records` counts."""
-        for one in exchange.read(record, self.builder, NAME):
-            try:
-                _take(self.builder, self.history, one)
-            except ValueError:
-                self.builder.unreadable += 1
-
-    def finish(self) -> Session:
-        """Return the session so far."""
-        return self.builder.finish()
+        """Take one body, exchange, or list of them."""
+        self.each(record, _take)
 
 
 def sniff(peek: Peek) -> bool:

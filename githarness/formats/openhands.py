@@ -16,6 +16,7 @@ import msgspec
 
 from githarness import canon
 from githarness.formats import openhands_shapes as shapes
+from githarness.formats.payload import joined, parsed
 from githarness.formats.peek import Peek
 from githarness.model.builder import Builder
 from githarness.model.session import (
@@ -302,7 +303,7 @@ class Reader(msgspec.Struct, kw_only=True):
         written = event.tool_call
         given: Any = None
         if written is not None:
-            given = _parsed(written.function.arguments if written.function is not None else written.arguments)
+            given = parsed(written.function.arguments if written.function is not None else written.arguments)
         given = event.action if given is None else given
         self.builder.call(key, event.tool_name, given, malformed=not isinstance(given, dict))
         if event.tool_name == "finish" and isinstance(event.action, dict):
@@ -351,7 +352,7 @@ def _given(call: shapes.Metadata | None, args: dict[str, Any]) -> Any:
     for choice in (response.choices if response is not None else None) or []:
         for written in (choice.message.tool_calls if choice.message is not None else None) or []:
             if call is not None and written.id == call.tool_call_id and written.function is not None:
-                return _parsed(written.function.arguments)
+                return parsed(written.function.arguments)
     return args
 
 
@@ -361,21 +362,5 @@ def _at(value: Any, *path: str) -> Any:
     return value
 
 
-def _parsed(text: Any) -> Any:
-    """Parse what is JSON text; what is none stays the text it was."""
-    if not isinstance(text, str):
-        return text
-    try:
-        return canon.read(text.encode("utf-8", "surrogatepass"))
-    except ValueError:
-        return text
-
-
 def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        value = value.get("text")
-    if isinstance(value, str):
-        return value
-    parts = value if isinstance(value, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))
+    return joined(value.get("text") if isinstance(value, dict) else value)

@@ -57,6 +57,25 @@ def texts(content: Any) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
+def parsed(value: Any) -> Any:
+    """Parse what is JSON text; what is none stays what it was."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return canon.read(value.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return value
+
+
+def joined(content: Any) -> str:
+    """Return text, or the `text` of each of a list's parts, a line each; empty for anything else."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    found = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in found if isinstance(text, str))
+
+
 def number(holder: Any, *path: str) -> int:
     """Return a count nested in parsed JSON, 0 where there is none that can be one."""
     for key in path:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from githarness import canon
+from githarness.formats.payload import joined, parsed
 from githarness.formats.peek import Peek
 from githarness.model.builder import Builder
 from githarness.model.session import API_ERROR, COMPLETED, COST_BUDGET, NO_OUTPUT, Session
@@ -140,7 +141,7 @@ class Reader(msgspec.Struct, kw_only=True):
             )
         elif entry.role == "user" and not self.asked:
             self.asked = True
-            self.builder.turn(_text(entry.content))
+            self.builder.turn(joined(entry.content))
 
     def _steps(self, steps: list[_Step], responses: list[_Entry]) -> None:
         """Follow the trajectory, and take each step's calls from the response of the same action."""
@@ -158,13 +159,13 @@ class Reader(msgspec.Struct, kw_only=True):
         if entry.is_demo:
             return
         if entry.role == "assistant":
-            self._response(_text(entry.content), entry.action or "", entry.tool_calls or [])
+            self._response(joined(entry.content), entry.action or "", entry.tool_calls or [])
         elif entry.role == "tool":
             for key in entry.tool_call_ids or self.waiting:
-                self.builder.result(key, _text(entry.content), is_error=None, cause=None)
+                self.builder.result(key, joined(entry.content), is_error=None, cause=None)
             self.waiting = []
         elif entry.role == "user":
-            self._observed(_text(entry.content))
+            self._observed(joined(entry.content))
         elif entry.role != "system":
             self.builder.unfamiliar(f"role {entry.role}")
 
@@ -173,8 +174,8 @@ class Reader(msgspec.Struct, kw_only=True):
         self.builder.step()
         self.builder.say(text)
         for call in calls:
-            parsed = _parsed(call.function.arguments)
-            self._call(call.id, call.function.name, parsed, malformed=not isinstance(parsed, dict))
+            arguments = parsed(call.function.arguments)
+            self._call(call.id, call.function.name, arguments, malformed=not isinstance(arguments, dict))
         if not calls and action.strip():
             # Text has no schema to break, so whether it was well formed is not known.
             self._call(None, action.split(maxsplit=1)[0][:64], action, malformed=None)
@@ -209,7 +210,7 @@ class Reader(msgspec.Struct, kw_only=True):
 def _model(config: Any) -> Any:
     """Return the model's name from the configuration, which some versions keep as JSON text."""
     if isinstance(config, str):
-        config = _parsed(config)
+        config = parsed(config)
     for name in ("agent", "model", "name"):
         config = config.get(name) if isinstance(config, dict) else None
     return config
@@ -218,21 +219,3 @@ def _model(config: Any) -> Any:
 def _count(stats: Any, name: str) -> int:
     value = stats.get(name) if isinstance(stats, dict) else None
     return value if isinstance(value, int) else 0
-
-
-def _parsed(text: Any) -> Any:
-    """Parse what is JSON text; what is none stays the text it was."""
-    if not isinstance(text, str):
-        return text
-    try:
-        return canon.read(text.encode("utf-8", "surrogatepass"))
-    except ValueError:
-        return text
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    parts = value if isinstance(value, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))
