@@ -104,3 +104,39 @@ def test_an_object_over_the_limit_is_passed_over_and_the_next_one_is_read(tmp_pa
 def test_an_object_over_the_limit_that_is_cut_short_is_damaged():
     found = batch.receive(io.BytesIO(answer(b"abc", size=300)), "x", "sha1", 2)
     assert (type(found), found.why) == (Damaged, "cut short")
+
+
+def test_a_question_between_two_answers_of_many_is_answered_by_another_process(tmp_path):
+    path = made(tmp_path)
+    oids = [blob(path, b"%d" % number) for number in range(4)]
+    asking = Batch(Git(path), "sha1")
+    many = asking.many(oids)
+    assert next(many).data == b"0"
+    assert asking.get(oids[3]).data == b"3"
+    assert [found.data for found in many] == [b"1", b"2", b"3"]
+    assert asking.get(oids[0]).data == b"0"
+    asking.close()
+
+
+def test_one_process_answers_for_one_and_for_many_in_turn(tmp_path):
+    path = made(tmp_path)
+    oids = [blob(path, b"%d" % number) for number in range(3)]
+    asking = Batch(Git(path), "sha1")
+    asking.get(oids[0])
+    first = asking._process.pid
+    assert [found.data for found in asking.many([*oids, *oids])] == [b"0", b"1", b"2"] * 2
+    asking.get(oids[1])
+    assert asking._process.pid == first
+    asking.close()
+
+
+def test_many_that_nobody_reads_to_the_end_leave_no_answer_to_the_next_question(tmp_path):
+    path = made(tmp_path)
+    oids = [blob(path, b"%d" % number * 50_000) for number in range(9)]
+    asking = Batch(Git(path), "sha1")
+    many = asking.many(oids)
+    next(many)
+    many.close()
+    assert asking.get(oids[5]).data == b"5" * 50_000
+    assert list(asking.many([])) == []
+    asking.close()

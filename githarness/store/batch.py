@@ -1,9 +1,10 @@
-"""One `git cat-file --batch` process: ask for an object, get it checked.
+"""One `git cat-file` process: ask for an object or for many, get each checked.
 
 The gap this closes: a process per object costs 1.3 ms each and git checks no loose
-object against its name. The decision: one process, started at the first question;
-every answer is hashed before it is handed out. Bulk reading has a process of its
-own that is fed from a thread, because two sides that both wait to write never wake.
+object against its name. The decision: one process, started at the first question,
+that answers one at a time and a thousand at once; every answer is hashed before it is
+handed out. Many are asked for from a thread, because two sides that both wait to write
+never wake; the process is out of reach for other questions meanwhile.
 
 What it does not do: it knows no paths. An object that is not there and one that is
 damaged are told apart where git does; both are something to repair.
@@ -47,7 +48,7 @@ class Large(Damaged, frozen=True, kw_only=True):
 
 
 class Batch:
-    """Asks one git process about one object at a time; not for use by two threads."""
+    """Asks one git process; not for use by two threads at once."""
 
     def __init__(self, git: Git, algorithm: str) -> None:
         self._git = git
@@ -56,10 +57,10 @@ class Batch:
 
     def get(self, name: str) -> Object | Damaged | None:
         """Return the object git resolves `name` to; None when it resolves to nothing."""
-        process = self._process or self._start()
+        process = self._process = self._process or self._start()
         stdin, stdout = pipes(process)
         try:
-            stdin.write(name.encode() + b"\n")
+            stdin.write(f"contents {name}\nflush\n".encode())
             stdin.flush()
         except BrokenPipeError:
             self.close()
@@ -69,6 +70,47 @@ class Batch:
             self.close()  # what follows in the pipe cannot be trusted
         return answer
 
+    def many(self, oids: Iterable[str], *, limit: int | None = None) -> Iterator[Object | Damaged]:
+        """Yield one answer per object, in order, reading ahead of the consumer.
+
+        What has more than `limit` bytes is answered by `Large`.
+        """
+        todo = list(oids)
+        done = 0
+        while done < len(todo):
+            for answer in self._once(todo[done:], limit):
+                done += 1
+                yield answer
+
+    def _once(self, oids: list[str], limit: int | None) -> Iterator[Object | Damaged]:
+        """Answer until the end, or until git gives up on an object: that one is the last."""
+        # taken out, so that a question between two answers starts a process of its own
+        process, self._process = self._process or self._start(), None
+        stdin, stdout = pipes(process)
+        feeder = threading.Thread(target=_feed, args=(stdin, oids), daemon=True)
+        feeder.start()
+        answered = 0
+        try:
+            for oid in oids:
+                answer = receive(stdout, oid, self._algorithm, limit) or Damaged(oid=oid, why="missing")
+                if isinstance(answer, Damaged) and answer.why not in {"missing", TOO_LARGE}:
+                    yield answer
+                    return
+                answered += 1
+                yield answer
+        finally:
+            whole = answered == len(oids)
+            if not whole:
+                process.kill()
+            feeder.join()
+            self._put_back(process, whole=whole)
+
+    def _put_back(self, process: subprocess.Popen[bytes], *, whole: bool) -> None:
+        if whole and self._process is None:
+            self._process = process
+        else:
+            end(process)
+
     def close(self) -> None:
         """End the process, if one was started; the next question starts another."""
         process, self._process = self._process, None
@@ -76,48 +118,29 @@ class Batch:
             end(process)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self._process = self._git.popen("cat-file", "--batch", quiet=True)
-        return self._process
+        return self._git.popen("cat-file", "--batch-command", "--buffer", quiet=True)
 
 
 def stream(
     git: Git, oids: Iterable[str], algorithm: str, *, limit: int | None = None
 ) -> Iterator[Object | Damaged]:
-    """Yield one answer per object, in order, reading ahead of the consumer.
+    """Yield one answer per object from a process that has read nothing before.
 
-    What has more than `limit` bytes is answered by `Large`.
+    One that was at work earlier may still hold open what was deleted since.
     """
-    todo = list(oids)
-    done = 0
-    while done < len(todo):
-        for answer in _once(git, todo[done:], algorithm, limit):
-            done += 1
-            yield answer
-
-
-def _once(git: Git, oids: list[str], algorithm: str, limit: int | None) -> Iterator[Object | Damaged]:
-    """Answer until the end, or until git gives up on an object: that one is the last."""
-    process = git.popen("cat-file", "--batch", "--buffer", quiet=True)
-    stdin, stdout = pipes(process)
-    feeder = threading.Thread(target=_feed, args=(stdin, oids), daemon=True)
-    feeder.start()
+    asking = Batch(git, algorithm)
     try:
-        for oid in oids:
-            answer = receive(stdout, oid, algorithm, limit) or Damaged(oid=oid, why="missing")
-            yield answer
-            if isinstance(answer, Damaged) and answer.why not in {"missing", TOO_LARGE}:
-                return
+        yield from asking.many(oids, limit=limit)
     finally:
-        process.kill()
-        feeder.join()
-        end(process)
+        asking.close()
 
 
 def _feed(stdin: IO[bytes], oids: list[str]) -> None:
     try:
         for first in range(0, len(oids), 1000):
-            stdin.write("".join(f"{oid}\n" for oid in oids[first : first + 1000]).encode())
-        stdin.close()
+            stdin.write("".join(f"contents {oid}\n" for oid in oids[first : first + 1000]).encode())
+        stdin.write(b"flush\n")
+        stdin.flush()
     except (BrokenPipeError, ValueError):
         pass  # the consumer stopped early, or git died: the reading side says which
 

@@ -78,11 +78,8 @@ def _chain(store: Store, root: str, tip: str) -> list[Commit]:
 
 
 def _read(store: Store, chain: list[Commit]) -> Iterator[Step]:
-    trees = Trees(store)
-    found = [
-        (after, trees.differences(before.tree, after.tree))
-        for before, after in itertools.pairwise(chain)
-    ]
+    pairs = [(before.tree, after.tree) for before, after in itertools.pairwise(chain)]
+    found = list(zip(chain[1:], Trees(store).compared(pairs), strict=True))
     files = contents(
         store,
         (

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from githarness.errors import CorruptError, MissingError, RefusedError, UnreadableError, UsageError
-from githarness.store import batch, layout
+from githarness.store import layout
 from githarness.store.batch import Damaged, Large
 from githarness.store.edit import edit
 from githarness.store.git import EMAIL, IDENTITY
@@ -74,7 +74,7 @@ def contents(store: Store, wanted: Iterable[tuple[str, str | None]]) -> Iterator
     """
     asked = list(wanted)
     oids = [oid for _, oid in asked if oid is not None]
-    answers = iter(batch.stream(store.git, oids, store.algorithm, limit=FILE_LIMIT))
+    answers = iter(store.many(oids, limit=FILE_LIMIT))
     for path, oid in asked:
         if oid is None:
             yield None

@@ -9,14 +9,15 @@ What it does not do: it writes nothing, and never guesses between two ids that b
 alike. One reader is for one thread.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 from githarness import canon
 from githarness.errors import CorruptError, StorageError
 from githarness.store import batch, gitobject, layout, refs
+from githarness.store.ahead import Ahead
 from githarness.store.batch import Batch, Damaged, Object
 from githarness.store.git import Git, reason
 
@@ -28,16 +29,19 @@ _FAN_OUT = 2
 # What is written again when its source is recorded again; trees and commits are not.
 _RECORDED = (*layout.ADDRESSED, layout.RUNS, layout.SIGHTINGS)
 
+T = TypeVar("T")
+
 
 class Store:
     """Reads one store; a context manager, since it may keep a git process."""
 
-    def __init__(self, path: Path, algorithm: str = "sha1") -> None:
+    def __init__(self, path: Path, algorithm: str = "sha1", asking: Batch | None = None) -> None:
         self.git = Git(path)
         self.path = self.git.dir
         self.algorithm = algorithm
-        self._batch = Batch(self.git, algorithm)
+        self._batch = asking or Batch(self.git, algorithm)
         self._trees: dict[str, bytes] = {}
+        self._begun: dict[Callable[[Store], Any], tuple[Batch, Ahead[Any]]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -49,7 +53,34 @@ class Store:
 
     def close(self) -> None:
         """End the git process; reading again starts another."""
+        for asking, ahead in self._begun.values():
+            ahead.wait()
+            asking.close()
+        self._begun.clear()
         self._batch.close()
+
+    def begin(self, read: "Callable[[Store], T]") -> None:
+        """Start a reading beside whatever is done next, with a reader of its own; once is enough."""
+        if read in self._begun:
+            return
+        asking = Batch(self.git, self.algorithm)
+        reader = Store(self.path, self.algorithm, asking)
+        self._begun[read] = (asking, Ahead(lambda: read(reader)))
+
+    def is_begun(self, read: "Callable[[Store], T]") -> bool:
+        """Tell whether a reading was begun and is not finished."""
+        return read in self._begun
+
+    def finish(self, read: "Callable[[Store], T]") -> T:
+        """Return what a reading that was begun has found, once; read now when none was."""
+        if read not in self._begun:
+            return read(self)
+        asking, ahead = self._begun.pop(read)
+        found: T = ahead.result()
+        # its process goes on answering, so that there is one and not two
+        self._batch.close()
+        self._batch = asking
+        return found
 
     def tip(self, ref: str) -> str | None:
         """Return the commit a branch is at now; None when there is no such branch."""
@@ -72,6 +103,13 @@ class Store:
         One that is not there, damaged or of another kind raises CorruptError.
         """
         return self._object(oid, path, kind)
+
+    def gets(self, wanted: Iterable[tuple[str, str]], kind: str) -> Iterator[Object]:
+        """Yield many objects of a kind, given as id and path, in order; CorruptError as `get` has it."""
+        asked = list(wanted)
+        answers = self._batch.many(oid for oid, _ in asked)
+        for (_, path), answer in zip(asked, answers, strict=True):
+            yield self._checked(answer, path, kind)
 
     def last_commit_time(self) -> int | None:
         """Return when something was last recorded, in seconds; None for never."""
@@ -135,10 +173,14 @@ class Store:
         For objects out of `paths`. Whoever reads files that are named by SHA-256
         passes path and bytes to `check` as well.
         """
-        for answer in batch.stream(self.git, oids, self.algorithm):
+        for answer in self.many(oids):
             if isinstance(answer, Damaged):
                 self._corrupt(answer, "")
             yield answer.data
+
+    def many(self, oids: Iterable[str], *, limit: int | None = None) -> Iterator[Object | Damaged]:
+        """Yield an answer for each object, in order, whatever it is; `Large` above `limit` bytes."""
+        return self._batch.many(oids, limit=limit)
 
     def find(self, prefix: str, areas: Iterable[str] = (layout.RUNS, layout.SURFACES)) -> list[str]:
         """Return every id in `areas` that begins with `prefix`, in order; more than one is not unique.
@@ -183,13 +225,13 @@ class Store:
         return list(gitobject.entries(tree, self.algorithm))
 
     def _object(self, oid: str, path: str, kind: str) -> Object:
-        answer = self._batch.get(oid)
-        if answer is None:
-            self._corrupt(Damaged(oid=oid, why="missing"), path, kind)
+        return self._checked(self._batch.get(oid) or Damaged(oid=oid, why="missing"), path, kind)
+
+    def _checked(self, answer: Object | Damaged, path: str, kind: str) -> Object:
         if isinstance(answer, Damaged):
             self._corrupt(answer, path, kind)
         if answer.kind != kind:
-            self._corrupt(Damaged(oid=oid, why=f"it is a {answer.kind} and no {kind}"), path)
+            self._corrupt(Damaged(oid=answer.oid, why=f"it is a {answer.kind} and no {kind}"), path)
         return answer
 
     def _corrupt(self, damaged: Damaged, path: str, kind: str = "") -> NoReturn:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from githarness.errors import RefusedError, UsageError
-from githarness.store import batch, layout, refs
+from githarness.store import layout, refs
 from githarness.store.batch import Damaged, Large, Object
 from githarness.store.objects import Store
 from githarness.store.publish import fresh, publish, write
@@ -87,7 +87,7 @@ def every(store: Store) -> Listing:
     taken = [*legal, *junk][:COUNT_LIMIT]
     # Many refs may name one object, which is read once.
     oids = list(dict.fromkeys(oid for _, oid in taken))
-    answers = dict(zip(oids, batch.stream(store.git, oids, store.algorithm, limit=SIZE_LIMIT), strict=True))
+    answers = dict(zip(oids, store.many(oids, limit=SIZE_LIMIT), strict=True))
     entries = [_entry(ref, oid, answers[oid]) for ref, oid in taken]
     entries += map(_broken, refs.broken(store.path, layout.LEDGER, dict(named)))
     entries.sort(key=lambda entry: entry.ref)
@@ -115,7 +115,7 @@ def _broken(ref: str) -> Entry:
 def targets(store: Store, oids: Iterable[str]) -> Mapping[str, Object | Damaged]:
     """Return what entries point at, by id: kind and hashed bytes, or why they cannot be had."""
     asked = list(dict.fromkeys(oids))
-    return dict(zip(asked, batch.stream(store.git, asked, store.algorithm, limit=TARGET_LIMIT), strict=True))
+    return dict(zip(asked, store.many(asked, limit=TARGET_LIMIT), strict=True))
 
 
 def blob(store: Store, oid: str) -> bytes:

@@ -6,14 +6,16 @@ decision: a file is a plain file under a plain name; anything else is a `Fault` 
 path, and is neither read nor followed. Every tree is hashed on the way.
 
 Two trees are compared by their lines, and only folders that differ are opened: a step
-of a history costs what it changed.
+of a history costs what it changed. Many pairs are compared level by level, so that git
+is asked once for all folders of a level and not once for each.
 
 What it does not do: it reads no file's bytes and knows no name that a file ought to have.
 """
 
 import functools
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -29,6 +31,8 @@ MAX_DEPTH = 8
 MAX_PATHS = 100_000
 # Few folders are read in turn, and one of them can be large.
 _TREES_KEPT = 32
+# Pairs whose folders are in memory at once, for the same reason.
+_PAIRS = 64
 
 _MODES = {
     b"100755": "it is a program",
@@ -55,8 +59,45 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     new: str | None
 
 
+# A folder to compare: its path, and the trees that it is before and after.
+Folder = tuple[str, str | None, str | None]
+
+
+class _Pair:
+    """Two trees on the way: what was found of them, and the folders still to go into."""
+
+    def __init__(self, old: str | None, new: str | None) -> None:
+        self.found: list[Change | Fault] = []
+        self.todo: list[Folder] = [("", old, new)]
+
+    def go(self, opened: Mapping[str, Lines | None]) -> None:
+        """Compare the folders of one level, all of which are opened."""
+        level, self.todo = self.todo, []
+        for path, old, new in level:
+            self._compare(path, {} if old is None else opened[old], {} if new is None else opened[new])
+        if len(self.found) + len(self.todo) > MAX_PATHS:
+            self.found, self.todo = [Fault(path="", reason=f"more than {MAX_PATHS} paths")], []
+
+    def _compare(self, path: str, before: Lines | None, after: Lines | None) -> None:
+        if after is None or path.count("/") >= MAX_DEPTH:
+            why = f"deeper than {MAX_DEPTH} folders" if after is not None else "not a tree that git writes"
+            self.found.append(Fault(path=path, reason=why))
+            return
+        before = before or {}
+        for name in sorted({name for name, _ in before.items() ^ after.items()}):
+            was, now = before.get(name), after.get(name)
+            where = path + name.decode("utf-8", "backslashreplace")
+            if now is not None and (fault := _fault(where, path, now[0])):
+                self.found.append(fault)
+                now = None
+            self.found += _change(where, oid_of(was, FILE_MODE), oid_of(now, FILE_MODE))
+            inside = oid_of(was, FOLDER_MODE), oid_of(now, FOLDER_MODE)
+            if inside != (None, None):
+                self.todo.append((f"{where}/", *inside))
+
+
 class Trees:
-    """Reads trees of one store; each is parsed once for its neighbours in time."""
+    """Reads trees of one store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -67,10 +108,13 @@ class Trees:
 
     def _read(self, oid: str, path: str) -> Lines | None:
         """Return the lines of a tree by name; None for one that git would not have written."""
-        data = self._store.get(oid, "tree", path).data
+        return self._parsed(self._store.get(oid, "tree", path).data)
+
+    def _parsed(self, data: bytes) -> Lines | None:
         found = self._line.findall(data)
         lines = {name: (mode, target) for mode, name, target in found}
-        size = sum(len(mode) + len(name) + 2 + self._width for mode, name, _ in found)
+        fixed = (2 + self._width) * len(found)
+        size = fixed + sum(map(len, lines)) + sum(len(mode) for mode, _ in lines.values())
         return lines if size == len(data) and len(lines) == len(found) else None
 
     def differences(self, old: str | None, new: str | None) -> list[Change | Fault]:
@@ -79,41 +123,22 @@ class Trees:
         A fault is told where it stands in `new`; one in `old` alone is gone, and what
         replaces it is new. Of too many paths nothing is told but that.
         """
-        todo: list[tuple[str, str | None, str | None]] = [("", old, new)]
-        found: list[Change | Fault] = []
-        while todo:
-            files, folders = self._compare(*todo.pop())
-            found += files
-            todo += reversed(folders)
-            if len(found) + len(todo) > MAX_PATHS:
-                return [Fault(path="", reason=f"more than {MAX_PATHS} paths")]
-        return found
+        return next(self.compared([(old, new)]))
 
-    def _compare(
-        self, path: str, old: str | None, new: str | None
-    ) -> tuple[list[Change | Fault], list[tuple[str, str | None, str | None]]]:
-        """Compare one folder; return its files and the folders to go into."""
-        before, after = self._lines(old, path), self._lines(new, path)
-        if after is None or path.count("/") >= MAX_DEPTH:
-            why = f"deeper than {MAX_DEPTH} folders" if after is not None else "not a tree that git writes"
-            return [Fault(path=path, reason=why)], []
-        before = before or {}
-        files: list[Change | Fault] = []
-        folders = []
-        for name in sorted({name for name, _ in before.items() ^ after.items()}):
-            was, now = before.get(name), after.get(name)
-            where = path + name.decode("utf-8", "backslashreplace")
-            if now is not None and (fault := _fault(where, path, now[0])):
-                files.append(fault)
-                now = None
-            files += _change(where, oid_of(was, FILE_MODE), oid_of(now, FILE_MODE))
-            inside = oid_of(was, FOLDER_MODE), oid_of(now, FOLDER_MODE)
-            if inside != (None, None):
-                folders.append((f"{where}/", *inside))
-        return files, folders
+    def compared(self, pairs: Iterable[tuple[str | None, str | None]]) -> Iterator[list[Change | Fault]]:
+        """Yield the differences of many pairs of trees, in order."""
+        asked = iter(pairs)
+        while some := [_Pair(old, new) for old, new in itertools.islice(asked, _PAIRS)]:
+            while level := [folder for pair in some for folder in pair.todo]:
+                opened = self._opened(level)
+                for pair in some:
+                    pair.go(opened)
+            yield from (pair.found for pair in some)
 
-    def _lines(self, oid: str | None, path: str) -> Lines | None:
-        return {} if oid is None else self.lines(oid, path)
+    def _opened(self, level: Iterable[Folder]) -> dict[str, Lines | None]:
+        paths = {oid: path for path, *both in level for oid in both if oid is not None}
+        objects = self._store.gets(paths.items(), "tree")
+        return {found.oid: self._parsed(found.data) for found in objects}
 
 
 def _change(path: str, old: str | None, new: str | None) -> list[Change | Fault]:
