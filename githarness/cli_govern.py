@@ -3,7 +3,8 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,14 @@ def signing_key(explicit: str | None) -> Path:
     return found
 
 
+@contextmanager
+def governed(call: Invocation) -> Iterator[Any]:
+    """Open the store, and have its ledger read while what judges it is loaded."""
+    with call.store() as store:
+        store.begin(load("store.snapshot").read)
+        yield store
+
+
 @verb("Exit codes: 0 shown; 2 not a unique id; 3 not there.", "githarness review 4f2a --markdown")
 @click.argument("id", metavar="ID")
 @click.option("--markdown", is_flag=True, help="Write Markdown for a pull request.")
@@ -50,7 +59,7 @@ def review(call: Invocation, id: str, markdown: bool) -> None:
     What changes, why, on what evidence, what would prove it wrong, who may decide, and
     how to undo it. The digest is of this text, and goes into the signature.
     """
-    with call.store() as store:
+    with governed(call) as store:
         result = load("commands.decide").read(store, config(), id).review
     render = load("render.review")
     call.answer(
@@ -68,8 +77,8 @@ def decision(word: str, help_text: str) -> click.Command:
     """Declare `approve` and `reject`, which differ in one word."""
 
     def decide(call: Invocation, id: str, digest: str | None, key: str | None, **given: Any) -> None:
-        module = load("commands.decide")
-        with call.store() as store:
+        with governed(call) as store:
+            module = load("commands.decide")
             reading = module.read(store, config(), id)
             _shown(call, reading.review, digest, key)
             result = module.decide(
@@ -157,7 +166,7 @@ def apply(call: Invocation, ids: Sequence[str], optimistic: bool) -> None:
 
     Says of every other proposal whether it is pending, blocked, stale or deferred, and why.
     """
-    with call.store() as store:
+    with governed(call) as store:
         result = load("commands.apply").run(
             store, config(), list(ids), optimistic=optimistic, now=int(time.time())
         )
@@ -172,7 +181,7 @@ def apply(call: Invocation, ids: Sequence[str], optimistic: bool) -> None:
 @click.option("--cascade", is_flag=True, help="Take back later changes of the same keys too.")
 def rollback(call: Invocation, id: str, cascade: bool) -> None:
     """Take one landed change back, exactly; it needs no vote"""
-    with call.store() as store:
+    with governed(call) as store:
         result = load("commands.rollback").run(store, config(), id, cascade=cascade, now=int(time.time()))
     call.answer("rollback", result, lambda: load("render.govern").rolled_back(result))
 
@@ -189,7 +198,7 @@ def verify(call: Invocation, ref: str | None, everything: bool) -> None:
     A "yes" from before is given again while main, the ledger, what is pinned and every
     object file are as they were.
     """
-    with call.store() as store:
+    with governed(call) if everything and ref is None else call.store() as store:
         result = load("commands.verify").run(store, config(), kept(), ref=ref, everything=everything)
     call.answer("verify", result, lambda: load("render.govern").verified(result))
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from githarness.cli import Invocation, load, verb
-from githarness.cli_govern import config, on_terminal, signing_key
+from githarness.cli_govern import config, governed, on_terminal, signing_key
 
 # What every change of the policy leaves with.
 CODES = "Exit codes: 0 in force; 1 refused, or signed and waiting for others; 2 usage; 3 could not."
@@ -32,7 +32,7 @@ def signer(key: str | None) -> Any:
 
 def changed(call: Invocation, key: str | None, made: Any) -> None:
     """Make, sign and show a next version."""
-    with call.store() as store:
+    with governed(call) as store:
         result = load("commands.policy").change(store, made, signer(key))
     call.answer("policy", result, lambda: load("render.govern").policy(result))
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from githarness.cli import Invocation, load, verb
-from githarness.cli_govern import config, home
+from githarness.cli_govern import config, governed, home
 from githarness.cli_measure import cache, gathered, slices
 from githarness.errors import UsageError
 
@@ -66,12 +66,13 @@ def propose(
     What is proposed is one commit on a branch of its own, with its reason, the metric it
     predicts will fall, and its inverse. Nothing lands.
     """
-    module, now = load("commands.propose"), int(time.time())
+    now = int(time.time())
     selection = {
         name: given.pop(name) for name in ("model", "project", "agent", "label", "since", "surface", "state")
     }
     _one_way(again, from_evidence, reply, command, any(given[name] for name in CHANGES))
-    with call.store() as store:
+    with governed(call) as store:
+        module = load("commands.propose")
         if again is not None:
             result = module.again(store, config(), again, who, now)
         elif from_evidence or reply is not None or command is not None:

@@ -117,7 +117,7 @@ def _take(harness: Harness, one: Proposal, lists: _Lists, call: _Call) -> Harnes
         if standing is None:
             return harness
         landed = _land(harness, one, standing, call.now)
-        harness = governed.load(harness.store, call.config)
+        harness = governed.load(harness.store, call.config, before=harness)
         if not isinstance(landed, Moved):
             governed.remember(harness, call.config)
             lists.applied.append(Line(id=one.id, commit=landed, reason=_ground(standing)))

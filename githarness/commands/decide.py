@@ -136,7 +136,7 @@ def decide(
         reason=reason,
     )
     ref = governed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
-    after = governed.load(harness.store, config)
+    after = governed.load(harness.store, config, before=harness)
     governed.remember(after, config)
     standing = filed.stands(after, one)
     return Decided(id=one.id, decision=decision, tag=ref, standing=standing.verdict, reasons=standing.reasons)

@@ -43,6 +43,7 @@ def run(store: Store, config: Path, derived: Derived) -> Result:
     known = kept.recall(KIND, before, store, config, derived)
     if known is not None:
         return msgspec.json.decode(known, type=Result)
+    store.begin(importlib.import_module("githarness.store.snapshot").read)
     # pydantic and cryptography are loaded here, when something must be verified
     found = importlib.import_module("githarness.commands.settled").settled(store, config)
     result = Result(**found)

@@ -6,16 +6,17 @@ from object bytes, the pinned ledger id and the pinned heads. What this does not
 is no verb, and it changes nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
+from githarness.commands import mainline
 from githarness.errors import CorruptError, MissingError, RefusedError
 from githarness.govern import keys, payload, tag
 from githarness.govern import ledger as ledgers
 from githarness.govern import replay as replays
-from githarness.govern.history import Step
+from githarness.govern.history import History, Walk
 from githarness.govern.keys import Key
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
@@ -25,9 +26,10 @@ from githarness.govern.tag import ON_MAIN
 from githarness.govern.void import Problem, VoidError
 from githarness.propose import files as state_files
 from githarness.propose.state import State
-from githarness.store import history, layout, signing, tags, trust
+from githarness.store import layout, proofs, signing, snapshot, tags, trust
 from githarness.store import main as branch
 from githarness.store.objects import Store
+from githarness.store.snapshot import Snapshot
 from githarness.store.trust import Pin
 
 
@@ -46,6 +48,7 @@ class Harness(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[str, bytes]
     ledger: Ledger | None
     verdict: Verdict | None
+    walk: Walk | None
 
     @property
     def state(self) -> State:
@@ -59,7 +62,10 @@ class Harness(msgspec.Struct, frozen=True, kw_only=True):
 
     def blob(self, oid: str) -> bytes | None:
         """Return a policy's bytes; None for what is not there or damaged."""
-        return _blob(self.store, oid)
+        try:
+            return tags.blob(self.store, oid)
+        except CorruptError:
+            return None
 
 
 def state_of(files: Mapping[str, bytes]) -> State:
@@ -67,79 +73,78 @@ def state_of(files: Mapping[str, bytes]) -> State:
     return state_files.from_files({path: data for path, data in files.items() if state_files.belongs(path)})
 
 
-def load(store: Store, config: Path, ref: str | None = None) -> Harness:
-    """Read everything, at main or at `ref`. Nothing in it is trusted because of where it lies."""
+def load(
+    store: Store, config: Path, ref: str | None = None, *, before: Harness | None = None, anew: bool = False
+) -> Harness:
+    """Read everything, at main or at `ref`. Nothing in it is trusted because of where it lies.
+
+    A signature that held before is not verified again, unless `anew`. `before` is an
+    earlier reading by this command, which main is explained further from.
+    """
+    is_ahead = store.is_begun(snapshot.read)
+    found = _read(store, config, ref, before, anew=anew)
+    if is_ahead and found.verdict is not None and not found.verdict.ok:
+        # What was pinned after main was read may be what somebody else has just landed:
+        # a "no" rests on a reading in order.
+        return _read(store, config, ref, found, anew=anew)
+    return found
+
+
+def _read(store: Store, config: Path, ref: str | None, before: Harness | None, *, anew: bool) -> Harness:
     pin = trust.read(config, store.path)
-    tip = branch.tip(store) if ref is None else branch.named(store, ref)
-    survey = branch.survey(store, tip)
-    listing = tags.every(store)
-    refs = {one.ref: Found(one.oid, one.kind, one.data) for one in listing.entries}
-    ledger = verdict = None
-    if pin is not None:
-        decisions = {path: data for path, data in survey.files.items() if path.startswith(ON_MAIN)}
-        ledger = ledgers.load(
-            refs, blob=lambda oid: _blob(store, oid), pinned=pin.ledger, heads=pin.heads, main=decisions
-        )
-        verdict = _verdict(store, tip, ledger, pin, listing.missed)
-    return Harness(
+    seen = store.finish(snapshot.read) if ref is None else _at(store, ref)
+    found = Harness(
         store=store,
         pin=pin,
-        refs=refs,
-        unread=listing.unread,
-        tip=tip,
-        files=dict(survey.files),
-        ledger=ledger,
-        verdict=verdict,
+        refs={one.ref: Found(one.oid, one.kind, one.data) for one in seen.listing.entries},
+        unread=seen.listing.unread,
+        tip=seen.tip,
+        files=dict(branch.survey(store, seen.tip).files),
+        ledger=None,
+        verdict=None,
+        walk=None,
+    )
+    if pin is None:
+        return found
+    ledger = _ledger(found, pin, frozenset() if anew else proofs.read(config, store.path), before)
+    walk, problems = _explained(store, seen.tip, ledger, before)
+    if missed := seen.listing.missed:
+        problems.append(Problem("", layout.LEDGER, "too-many", f"{missed} more entries than are read"))
+    verdict = _verdict(walk.history(), ledger, pin, problems)
+    return msgspec.structs.replace(found, ledger=ledger, verdict=verdict, walk=walk)
+
+
+def _ledger(found: Harness, pin: Pin, known: Collection[str], before: Harness | None) -> Ledger:
+    return ledgers.load(
+        found.refs,
+        blob=found.blob,
+        pinned=pin.ledger,
+        heads=pin.heads,
+        main={path: data for path, data in found.files.items() if path.startswith(ON_MAIN)},
+        proofs=known,
+        before=before.ledger if before is not None else None,
     )
 
 
-def _blob(store: Store, oid: str) -> bytes | None:
+def _at(store: Store, ref: str) -> Snapshot:
+    return Snapshot(tip=branch.named(store, ref), listing=tags.every(store))
+
+
+def _explained(store: Store, tip: str, ledger: Ledger, before: Harness | None) -> tuple[Walk, list[Problem]]:
+    root = ledger.versions[0].policy.main if ledger.versions else tip
     try:
-        return tags.blob(store, oid)
-    except CorruptError:
-        return None
-
-
-def _verdict(store: Store, tip: str, ledger: Ledger, pin: Pin, missed: int) -> Verdict:
-    more: list[Problem] = []
-    walked: set[str] = set()
-
-    def noted(root: str) -> Iterator[Step]:
-        for step in steps(store, root, tip):
-            walked.add(step.commit)
-            yield step
-
-    if missed:
-        more.append(Problem("", layout.LEDGER, "too-many", f"{missed} more entries than are read"))
-    try:
-        root = ledger.versions[0].policy.main if ledger.versions else tip
-        verdict = replays.replay(noted(root), ledger)
+        return mainline.explained(store, root, tip, before.walk if before is not None else None), []
     except MissingError as error:
-        more.append(Problem(tip, "", "other-root", error.message))
-        verdict = replays.replay(noted(tip), ledger)
-    if pin.main is not None and ledger.versions:
-        more += replays.rewound(pin.main, walked)
-    problems = (*more, *verdict.problems)
-    return msgspec.structs.replace(verdict, ok=not problems, problems=problems)
+        problem = Problem(tip, "", "other-root", error.message)
+        return mainline.explained(store, tip, tip), [problem]
 
 
-def steps(store: Store, root: str, tip: str) -> Iterator[Step]:
-    """Yield main from its root to its tip, each step with all its files."""
-    found = history.steps(store, root, tip)
-    survey = branch.survey(store, root)
-    files, irregular = dict(survey.files), tuple(one.path for one in survey.faults)
-    yield Step(commit=root, files=files, irregular=irregular)
-    for step in found:
-        files = dict(files)
-        for change in step.changed:
-            if change.new is None:
-                files.pop(change.path, None)
-            else:
-                files[change.path] = change.new
-        if irregular or step.faults:
-            # what is no file is told at the step that brought it; whether it left, only a look tells
-            irregular = tuple(one.path for one in branch.survey(store, step.commit).faults)
-        yield Step(commit=step.commit, files=files, irregular=irregular)
+def _verdict(history: History, ledger: Ledger, pin: Pin, problems: Iterable[Problem]) -> Verdict:
+    verdict = replays.judge(history, ledger)
+    is_held = pin.main is not None and ledger.versions
+    rewound = replays.rewound(pin.main or "", frozenset(history.commits)) if is_held else ()
+    found = (*problems, *rewound, *verdict.problems)
+    return msgspec.structs.replace(verdict, ok=not found, problems=found)
 
 
 def require(harness: Harness) -> tuple[Ledger, Policy, Verdict]:
@@ -178,6 +183,7 @@ def remember(harness: Harness, config: Path) -> None:
         return msgspec.structs.replace(pin, heads=(*ledger.heads, *unread), main=main)
 
     trust.update(config, harness.store.path, newer)
+    proofs.keep(config, harness.store.path, ledger.proofs)
 
 
 def own_key(key: Path, env: Mapping[str, str]) -> Key:

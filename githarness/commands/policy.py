@@ -197,7 +197,7 @@ def _sign(harness: Harness, after: Policy, heads: tuple[str, ...], signer: Signe
         raise RefusedError(f"{own} is no key of the policy", hint="githarness policy show")
     ledger = harness.pin.ledger if harness.pin is not None else ""
     ref = _publish(harness.store, after, ledger, principal, heads, signer)
-    read = governed.load(harness.store, signer.config)
+    read = governed.load(harness.store, signer.config, before=harness)
     governed.remember(read, signer.config)
     return _result(read, after, ref)
 

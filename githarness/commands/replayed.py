@@ -20,9 +20,9 @@ HINT = (
 )
 
 
-def replayed(store: Store, config: Path, ref: str | None) -> dict[str, Any]:
+def replayed(store: Store, config: Path, ref: str | None, *, anew: bool) -> dict[str, Any]:
     """Replay main and pin what was verified; or `ref`, as if it were main, and pin nothing."""
-    harness = governed.load(store, config, ref)
+    harness = governed.load(store, config, ref, anew=anew)
     if ref is None:
         governed.remember(harness, config)
     return _said(harness)

@@ -50,7 +50,7 @@ def run(store: Store, config: Path, prefix: str, *, cascade: bool, now: int) -> 
         undone = _with_later(found, chosen, cascade=cascade)
         after, landed = _land(harness, undone, found, now)
         if not isinstance(landed, Moved):
-            governed.remember(governed.load(store, config), config)
+            governed.remember(governed.load(store, config, before=harness), config)
             return Result(
                 id=chosen.fingerprint,
                 commit=landed,

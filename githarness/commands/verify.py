@@ -21,6 +21,7 @@ from githarness.store.objects import Store
 # What an answer is kept as; another number when another version answers otherwise.
 KIND = "verify-1"
 
+
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that must be put right; `commit` is empty for a problem of the ledger."""
 
@@ -65,21 +66,23 @@ def run(
     for a `ref` that names no commit.
     """
     if ref is not None or everything:
-        return _replayed(store, config, ref)
+        return _replayed(store, config, ref, anew=everything)
     before = _place(store)
     known = kept.recall(KIND, before, store, config, derived)
     if known is not None:
         return msgspec.structs.replace(msgspec.json.decode(known, type=Result), replayed=False)
-    found = _replayed(store, config, None)
+    found = _replayed(store, config, None, anew=False)
     # What moved meanwhile was not what was verified.
     if found.ok and _place(store) == before:
         kept.keep(KIND, before, store, config, derived, msgspec.json.encode(found, order="sorted"))
     return found
 
 
-def _replayed(store: Store, config: Path, ref: str | None) -> Result:
+def _replayed(store: Store, config: Path, ref: str | None, *, anew: bool) -> Result:
+    if ref is None:
+        store.begin(importlib.import_module("githarness.store.snapshot").read)
     # pydantic and cryptography are loaded here, when something must be verified
-    words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref)
+    words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref, anew=anew)
     return msgspec.convert(words, type=Result)
 
 

@@ -38,6 +38,10 @@ class Court:
         # What is missing behind entries that count all the same.
         self.gaps: set[str] = set()
 
+    def is_known(self, tag: Tag) -> bool:
+        """Tell whether some policy lists the key of an entry: only then is its signature verified."""
+        return tag.payload.key in self._known and tag.payload.ledger == self._pinned
+
     def judge(self, tag: Tag) -> None:
         """Return for an entry that counts; VoidError names the first rule it breaks."""
         if tag.payload.ledger != self._pinned:

@@ -99,14 +99,14 @@ class _Move(msgspec.Struct):
 
 def read(steps: Iterable[Step]) -> History:
     """Explain every step after the first, which is taken as it is."""
-    walk = _Walk()
+    walk = Walk()
     for step in steps:
         walk.take(step)
     return walk.history()
 
 
-class _Walk:
-    """Where a reading of main has come to."""
+class Walk:
+    """Where a reading of main has come to; it can go on from there."""
 
     def __init__(self) -> None:
         self._commits: list[str] = []
@@ -119,6 +119,16 @@ class _Walk:
         self._state: State | None = None
         # The files as they would be without anything that is unexplained.
         self._clean: dict[str, bytes] = {}
+
+    @property
+    def root(self) -> str:
+        """The commit that was taken as it is; empty before the first step."""
+        return self._commits[0] if self._commits else ""
+
+    @property
+    def last(self) -> Step | None:
+        """The step that was taken last."""
+        return self._last
 
     def take(self, step: Step) -> None:
         """Go one step further."""
@@ -291,7 +301,10 @@ def _landed(move: _Move, digest: str, document: Mutation, state: State) -> tuple
 
 def _compare(move: _Move, expected: State, now: State) -> None:
     added = {one for document in move.added.values() for one in document.patch.added}
-    want, have = files.files(_seated(expected, now, added)), files.files(now)
+    seated = _seated(expected, now, added)
+    if seated == now:
+        return
+    want, have = files.files(seated), files.files(now)
     for path in sorted(want.keys() | have.keys()):
         if want.get(path) != have.get(path):
             move.fault(path, "unexplained", _words(path, want, have))

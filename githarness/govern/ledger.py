@@ -61,6 +61,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return self.versions[-1].policy if self.versions else None
 
     @property
+    def proofs(self) -> frozenset[str]:
+        """Name every entry whose signature holds, for the next reading."""
+        return frozenset(tag.proof for tag in self.entries.values())
+
+    @property
     def prev(self) -> tuple[str, ...]:
         """What the next entry names as seen: the heads, as many of them as one entry may name."""
         return self.heads[:MOST_LINKS]
@@ -87,19 +92,25 @@ def load(
     pinned: str,
     heads: Collection[str] = (),
     main: Mapping[str, bytes] | None = None,
+    proofs: Collection[str] = (),
+    before: Ledger | None = None,
 ) -> Ledger:
     """Read a ledger.
 
     `refs` holds everything below refs/tags/githarness/v1/, `main` the files below
     decisions/ of main. Both are as untrusted as `blob`, which gives a policy's bytes.
+    `proofs` name entries whose signatures held before (`Tag.proof`), and are believed;
+    so is `before`, an earlier reading of the same ledger.
     """
     if len(refs) > MOST_REFS:
         return _refused(pinned, f"{len(refs)} refs, of which {MOST_REFS} are read")
-    read = reading.read(refs, main or {})
-    links = Links(read.tags)
+    known = before.entries.values() if before is not None else ()
+    read = reading.read(refs, main or {}, {tag.ref: tag for tag in known})
+    links = Links(read.tags, proofs if before is None else before.proofs)
     offered = _offered((tag for tag in read.tags.values() if tag.payload.ledger == pinned), blob)
     chain = chains.follow(pinned, offered, links)
     court = Court(pinned, chain, offered, links)
+    links.prove(tag.id for tag in read.tags.values() if court.is_known(tag))
     entries = _judged(read, court)
     problems = [
         *chain.problems,

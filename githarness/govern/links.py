@@ -8,18 +8,26 @@ of such names through entries whose signatures hold, whatever else is wrong with
 What it does not do: it does not say which entries count.
 """
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Collection, Iterable, Mapping
 
 from githarness.govern import sshsig
 from githarness.govern.tag import Tag
 from githarness.govern.void import VoidError
 
+# Verifying lets other threads run: 0.10 ms each alone, 0.07 with two processors. More
+# threads than this wait for the interpreter.
+_THREADS = 4
+# Fewer are verified sooner than threads are started.
+_MANY = 32
+
 
 class Links:
     """The graph of one reading. Signatures are verified when they are first asked for, once."""
 
-    def __init__(self, tags: Mapping[str, Tag]) -> None:
+    def __init__(self, tags: Mapping[str, Tag], proofs: Collection[str] = ()) -> None:
         self._tags = tags
+        self._proofs = proofs
         self._proven: dict[str, bool] = {}
 
     def is_authentic(self, entry: str) -> bool:
@@ -27,8 +35,29 @@ class Links:
         found = self._proven.get(entry)
         if found is None:
             tag = self._tags.get(entry)
-            found = self._proven[entry] = tag is not None and is_signed(tag)
+            found = self._proven[entry] = tag is not None and (self._is_proof(tag) or is_signed(tag))
         return found
+
+    def _is_proof(self, tag: Tag) -> bool:
+        # A signature that held for these very bytes holds for ever.
+        return bool(self._proofs) and tag.proof in self._proofs
+
+    def prove(self, entries: Iterable[str]) -> None:
+        """Verify the signatures of many entries at once, before they are asked for."""
+        asked = [one for one in entries if one not in self._proven and not self._is_proof(self._tags[one])]
+        if len(asked) < _MANY:
+            return
+        threads = [
+            threading.Thread(target=self._prove, args=(asked[first::_THREADS],)) for first in range(_THREADS)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _prove(self, entries: Iterable[str]) -> None:
+        for entry in entries:
+            self.is_authentic(entry)
 
     def before(self, entry: str) -> tuple[str, ...]:
         """Return what an entry names as seen; nothing for one that is not authentic."""

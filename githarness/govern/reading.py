@@ -38,12 +38,19 @@ class Reading(msgspec.Struct):
     lost: list[str] = []
 
 
-def read(refs: Mapping[str, Found], main: Mapping[str, bytes]) -> Reading:
-    """Read the refs below refs/tags/githarness/v1/, and the files below decisions/ of main."""
-    read = Reading()
+def read(
+    refs: Mapping[str, Found], main: Mapping[str, bytes], known: Mapping[str, Tag] | None = None
+) -> Reading:
+    """Read the refs below refs/tags/githarness/v1/, and the files below decisions/ of main.
+
+    `known` are tags that were read before, by ref; the same bytes are not read twice.
+    """
+    read, known = Reading(), known or {}
     for ref, found in sorted(refs.items()):
+        before = known.get(ref)
         try:
-            tag = tags.parse(ref, _checked(ref, found))
+            data = _checked(ref, found)
+            tag = before if before is not None and before.data == data else tags.parse(ref, data)
         except VoidError as error:
             read.void.append(Void(ref, error.rule, error.reason))
         else:
@@ -72,10 +79,13 @@ def _read_file(read: Reading, path: str, data: bytes) -> None:
     ref = tags.ref_of_file(path)
     if ref is None:
         raise VoidError("name", "no name that a decision on main can have")
+    there = read.tags.get(tags.id_of(ref))
+    # The same bytes at the same name need not be read twice.
+    if there is not None and there.ref == ref and there.data == data:
+        return
     tag = tags.parse(ref, data)
-    there = read.tags.get(tag.id)
     # A tag whose signature was spoilt does not hide the good copy on main.
-    if there is not None and (there.data == data or is_signed(there)):
+    if there is not None and is_signed(there):
         return
     if there is not None:
         read.void.append(Void(ref, "signature", "the signature was spoilt; the copy on main is read"))

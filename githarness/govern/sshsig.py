@@ -88,7 +88,7 @@ def unarmor(armor: bytes) -> bytes:
     if match is None:
         raise VoidError("signature", "not one SSH signature in lines of 70 characters, and nothing else")
     try:
-        data = base64.b64decode(match[1].replace(b"\n", b""), validate=True)
+        data = binascii.a2b_base64(match[1])
     except binascii.Error as error:
         raise VoidError("signature", "the base64 of the signature is not valid") from error
     if enarmor(data) != armor:

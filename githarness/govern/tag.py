@@ -24,6 +24,7 @@ import re
 
 import msgspec
 
+from githarness import canon
 from githarness.govern import payload as payloads
 from githarness.govern import sshsig
 from githarness.govern.payload import Decision, Payload
@@ -64,10 +65,20 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True):
     signature: Signature
     data: bytes
 
+    @property
+    def proof(self) -> str:
+        """Names signature and signed bytes together, to remember that the one is of the other."""
+        return canon.sha256(self.data)
+
 
 def is_name(ref: str) -> bool:
     """Tell whether `ref` is a name that an entry can have."""
     return _NAME.fullmatch(ref) is not None
+
+
+def id_of(ref: str) -> str:
+    """Return the id of the entry that stands at a ref."""
+    return ref.rpartition("/")[2]
 
 
 def ref_of_file(path: str) -> str | None:

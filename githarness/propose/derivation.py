@@ -17,6 +17,7 @@ match is that a person looks.
 What it does not do: it knows no policy, so it cannot say that anything may land.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Literal, get_args
 
@@ -56,7 +57,6 @@ GUARDED = (
 )  # fmt: skip
 # A note is one line; the whole patch is shown below it.
 _SHOWN = 3
-_GUARDED = tuple((word, carryover.squeeze(word)) for word in GUARDED)
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +142,12 @@ def guarded(patch: Patch) -> tuple[str, ...]:
         *patch.add_guidance, *patch.describe, *patch.describe.values(), *patch.undescribe, patch.design or "",
     ]  # fmt: skip
     squeezed = "\n".join(carryover.squeeze(one) for one in held)
-    return tuple(word for word, found in _GUARDED if found in squeezed)
+    return tuple(word for word, found in _guarded() if found in squeezed)
+
+
+@functools.cache
+def _guarded() -> tuple[tuple[str, str], ...]:
+    return tuple((word, carryover.squeeze(word)) for word in GUARDED)
 
 
 def change_class(patch: Patch, declaration: Declaration) -> ChangeClass:

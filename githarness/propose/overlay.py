@@ -27,6 +27,8 @@ _NAME = re.compile("overlay/([0-9]{4})-([0-9a-f]{12})[.]md")
 _FENCE = re.compile(" {0,3}(`{3,}|~{3,})")
 # Shorter than this, a prefix is a typing error more often than an abbreviation.
 _LEAST_PREFIX = 4
+# More than a prompt can hold; 8 MB at the most.
+_KEPT = 4096
 
 
 class Entry(msgspec.Struct, frozen=True, order=True):
@@ -52,7 +54,7 @@ class Entry(msgspec.Struct, frozen=True, order=True):
 
 
 # each step of main names all the guidance in force again
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=_KEPT)
 def guidance_id(guidance: str) -> str:
     """Name a text of guidance."""
     return canon.sha256(canon.utf8(guidance))
@@ -82,7 +84,8 @@ def is_open(guidance: str) -> bool:
 
 def ordered(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Put entries in the order of their file names."""
-    return tuple(sorted(entries, key=lambda entry: entry.path))
+    # the number has four digits in every name, so this is the order of the names
+    return tuple(sorted(entries, key=lambda entry: (entry.seq, entry.id)))
 
 
 def append(entries: tuple[Entry, ...], guidance: str) -> tuple[Entry, ...]:
@@ -107,6 +110,8 @@ def resolve(prefix: str, entries: Iterable[Entry]) -> str:
     return found[0]
 
 
+# each step of main holds all the guidance in force again
+@functools.lru_cache(maxsize=_KEPT)
 def read(path: str, data: bytes) -> Entry:
     """Read one file of the overlay; its name must be that of its text."""
     match = _NAME.fullmatch(path)

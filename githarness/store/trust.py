@@ -93,7 +93,7 @@ def key(store: Path) -> str:
 
 
 def _load(path: Path) -> _Document:
-    data = _bytes(path)
+    data = guarded(path)
     if data is None:
         return _Document(type=TYPE, stores={})
     try:
@@ -111,8 +111,11 @@ def _strict(path: Path, data: bytes) -> Any:
     return canon.parse(data, path.name)
 
 
-def _bytes(path: Path) -> bytes | None:
-    """Return the file's bytes, None only when there is no such name."""
+def guarded(path: Path) -> bytes | None:
+    """Return the bytes of a file that only this user writes, None only when there is no such name.
+
+    UnreadableError for one that somebody else may write, or that is far too large.
+    """
     try:
         if not os.path.lexists(path):
             return None
