@@ -5,6 +5,7 @@ python benchmarks/govern.py [--decisions 1000] [--landings 100]
 
 import argparse
 import base64
+import json
 import os
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from githarness.govern import payload, sshsig, tag
 from githarness.govern import policy as policies
 from githarness.govern.payload import Base, Decision
 from githarness.govern.sshwire import string
-from githarness.store import tags
+from githarness.store import tags, tidy
 from githarness.store.find import open_store
 
 PYTHON = sys.executable
@@ -49,6 +50,9 @@ def measure(folder: Path, decisions: int, landings: int, runs: int) -> None:
         approve_all(store, config, key, decisions)
     for name in first_ids(folder, landings):
         run("apply", name)
+    with open_store(folder / "s.git") as store:
+        # as it happens on its own after some dozens of decisions; here they come too fast
+        tidy.tidy(store.git)
     verify(folder, env, decisions, runs)
     wait(env, key, runs)
 
@@ -119,20 +123,37 @@ def verify(folder: Path, env: dict[str, str], decisions: int, runs: int) -> None
 
 
 def wait(env: dict[str, str], key: Path, runs: int) -> None:
-    """What a person waits for: propose, approve beyond signing, export of a verified state."""
+    """What a person waits for: propose, review, approve, apply, and export of a verified state."""
     sign = ["ssh-keygen", "-Y", "sign", "-n", "git", "-f", str(key)]
-    once([*HARNESS, "export"], env=env)
+    here: dict[str, str] = {}
+
+    def asked(*words: str) -> dict:
+        done = subprocess.run([*HARNESS, "--json", *words], env=env, check=True, capture_output=True)
+        return json.loads(done.stdout)
 
     def propose(number: int) -> tuple:
         words = ["propose", "--guidance", f"Another line {number}.", "--metric", "turns"]
-        return once([*HARNESS, *words], env=env)
+        timed = once([*HARNESS, *words], env=env)
+        here["id"] = asked(*words)["proposals"][0]["id"]
+        return timed
+
+    def approve(_: int) -> tuple:
+        digest = asked("review", here["id"])["digest"]
+        return once([*HARNESS, "approve", here["id"], "--digest", digest, "--key", str(key)], env=env)
+
+    def export(_: int) -> tuple:
+        once([*HARNESS, "export"], env=env)
+        return once([*HARNESS, "export", "--format", "env"], env=env)
 
     done = in_turn(
         {
             "githarness --version": lambda _: once([*HARNESS, "--version"], env=env),
-            "export, verified before": lambda _: once([*HARNESS, "export", "--format", "env"], env=env),
             "propose": propose,
+            "review": lambda _: once([*HARNESS, "review", here["id"]], env=env),
+            "approve, signing included": approve,
             "ssh-keygen -Y sign": lambda _: once(sign, b"x", env=env),
+            "apply": lambda _: once([*HARNESS, "apply", here["id"]], env=env),
+            "export, verified before": export,
         },
         runs,
     )

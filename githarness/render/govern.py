@@ -1,5 +1,6 @@
 """The answers of the verbs of governance as text."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from githarness.render import escape
@@ -80,7 +81,7 @@ def verified(result: Any) -> str:
     if result.ledger:
         lines.append(f"ledger    {result.ledger}  ({result.decisions} entries)")
     lines.append(f"state     {result.state or 'unreadable'}")
-    lines.append(f"in force  {', '.join(one[:12] for one in result.in_force) or 'nothing but the defaults'}")
+    lines.append(f"in force  {_in_force(result.in_force)}")
     for title, found in (("problem", result.problems), ("cured", result.cured), ("void", result.void)):
         for one in found[:SHOWN]:
             where = " ".join(part for part in (one.commit[:12], escape.line(one.path)) if part)
@@ -92,6 +93,13 @@ def verified(result: Any) -> str:
     if result.hint:
         lines.append(f"hint: {result.hint}")
     return "\n".join(lines)
+
+
+def _in_force(ids: Sequence[str]) -> str:
+    """List what landed last."""
+    if len(ids) > SHOWN:
+        return f"{len(ids)} mutations, the last {_in_force(ids[-SHOWN:])}; --json lists all of them"
+    return ", ".join(one[:12] for one in ids) or "nothing but the defaults"
 
 
 def policy(result: Any) -> str:
