@@ -17,6 +17,7 @@ from stores import git, made
 from githarness import canon
 from githarness.commands import governed, mainline, verify
 from githarness.errors import CorruptError, MissingError
+from githarness.govern import history as histories
 from githarness.govern import sshsig
 from githarness.govern.links import Links
 from githarness.store import layout, proofs, snapshot, tidy
@@ -160,6 +161,22 @@ def test_going_on_from_an_earlier_reading_explains_what_the_root_explains(tmp_pa
         assert later.walk is earlier.walk
         assert later.walk.history() == line(store)
         assert later.verdict == store.read().verdict
+
+
+def test_a_step_that_says_what_changed_is_explained_as_one_that_does_not(tmp_path):
+    store = world(tmp_path)
+    first = store.land(*WORDS)
+    store.land("--set", "max_retries=5")
+    store.push({"knobs/max_retries": b"9\n", "overlay/0009-000000000000.md": b"x\n"})
+    store.push({"knobs/max_retries": b"5\n", "overlay/0009-000000000000.md": None})
+    store.rollback(first)
+    with open_store(store.path) as opened:
+        start = mainline.first(opened, store.read().walk.root)
+        told = [start, *mainline.onward(opened, start, store.tip())]
+    silent = [msgspec.structs.replace(step, changed=None) for step in told]
+    assert [step.changed is None for step in told] == [True, *[False] * 5]
+    assert histories.read(told) == histories.read(silent)
+    assert len(histories.read(told).cured) == 2
 
 
 def test_a_main_that_was_set_back_is_explained_from_the_root(tmp_path):

@@ -60,5 +60,6 @@ def _full(store: Store, last: Step, found: Iterator[history.Step]) -> Iterator[S
         if irregular or step.faults:
             # what is no file is told at the step that brought it; whether it left, only a look tells
             irregular = tuple(one.path for one in branch.survey(store, step.commit).faults)
-        last = Step(commit=step.commit, files=files, irregular=irregular)
+        changed = tuple(change.path for change in step.changed)
+        last = Step(commit=step.commit, files=files, irregular=irregular, changed=changed)
         yield last

@@ -40,6 +40,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, bytes]
     # What stands there and is no plain file, or cannot be read.
     irregular: tuple[str, ...] = ()
+    # Where its files are others than in the step before it, in order; None where nobody looked.
+    changed: tuple[str, ...] | None = None
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,6 +121,8 @@ class Walk:
         self._state: State | None = None
         # The files as they would be without anything that is unexplained.
         self._clean: dict[str, bytes] = {}
+        # The files that make up the state.
+        self._own: dict[str, bytes] = {}
 
     @property
     def root(self) -> str:
@@ -134,7 +138,11 @@ class Walk:
         """Go one step further."""
         before, was = self._last, self._state
         faults = [Problem(step.commit, path, "not-a-file", "it is no plain file") for path in step.irregular]
-        self._last, self._state = step, _state(step, faults)
+        if step.changed is None:
+            self._own = {path: data for path, data in step.files.items() if files.belongs(path)}
+        else:
+            _follow(self._own, step.files, filter(files.belongs, step.changed))
+        self._last, self._state = step, _state(step.commit, self._own, faults)
         self._commits.append(step.commit)
         if before is None:
             self._clean = dict(step.files)
@@ -150,11 +158,7 @@ class Walk:
         if faults or move.problems:
             self._open += [*faults, *move.problems]
             return
-        for path in move.changed:
-            if path in move.after.files:
-                self._clean[path] = move.after.files[path]
-            else:
-                self._clean.pop(path, None)
+        _follow(self._clean, move.after.files, move.changed)
         for landing in move.removed:
             del self._force[landing.digest]
             self._undone.append(Undoing(landing=landing, commit=move.after.commit))
@@ -174,27 +178,39 @@ class Walk:
         )
 
 
-def _state(step: Step, faults: list[Problem]) -> State | None:
+def _follow(held: dict[str, bytes], now: Mapping[str, bytes], paths: Iterable[str]) -> None:
+    """Take over what stands at some paths now."""
+    for path in paths:
+        if path in now:
+            held[path] = now[path]
+        else:
+            held.pop(path, None)
+
+
+def _state(commit: str, own: Mapping[str, bytes], faults: list[Problem]) -> State | None:
     try:
-        return files.from_files({path: data for path, data in step.files.items() if files.belongs(path)})
+        return files.from_files(own)
     except HarnessError as error:
-        named = (path for path in sorted(step.files) if path in error.message)
-        faults.append(Problem(step.commit, next(named, ""), "state-unreadable", error.message))
+        named = (path for path in sorted(own) if path in error.message)
+        faults.append(Problem(commit, next(named, ""), "state-unreadable", error.message))
         return None
 
 
 def _explain(
     index: int, before: Step, was: State | None, after: Step, now: State | None, force: Mapping[str, Landing]
 ) -> _Move:
-    paths = before.files.keys() | after.files.keys()
-    changed = sorted(path for path in paths if before.files.get(path) != after.files.get(path))
-    move = _Move(index=index, before=before, after=after, changed=tuple(changed))
+    changed = after.changed if after.changed is not None else _changed(before.files, after.files)
+    move = _Move(index=index, before=before, after=after, changed=changed)
     _read_beside(move, force)
     if was is None or now is None:
         move.fault("", "state-unknown", "a step from or to an unreadable state cannot be explained")
     elif not move.problems:
         _compare(move, _added(move, _undone(move, was)), now)
     return move
+
+
+def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[str, ...]:
+    return tuple(sorted(path for path in before.keys() | after if before.get(path) != after.get(path)))
 
 
 def _read_beside(move: _Move, force: Mapping[str, Landing]) -> None:

@@ -36,11 +36,12 @@ class Entry(msgspec.Struct, frozen=True, order=True):
 
     seq: int
     text: str
+    # The SHA-256 of the text, computed and never given: a replay asks for it a million times.
+    id: str = ""
 
-    @property
-    def id(self) -> str:
-        """The SHA-256 of the text."""
-        return guidance_id(self.text)
+    def __post_init__(self) -> None:
+        """Name the entry by its text, whatever was given."""
+        msgspec.structs.force_setattr(self, "id", guidance_id(self.text))
 
     @property
     def path(self) -> str:

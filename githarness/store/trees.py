@@ -103,7 +103,7 @@ class Trees:
         self._store = store
         width = len(gitobject.digest(b"", store.algorithm))
         self._line = re.compile(rb"([0-7]{1,6}) ([^\0]+)\0(.{%d})" % width, re.DOTALL)
-        self._width = width
+        self._whole = re.compile(rb"(?:[0-7]{1,6} [^\0]+\0.{%d})*" % width, re.DOTALL)
         self.lines = functools.lru_cache(maxsize=_TREES_KEPT)(self._read)
 
     def _read(self, oid: str, path: str) -> Lines | None:
@@ -111,11 +111,11 @@ class Trees:
         return self._parsed(self._store.get(oid, "tree", path).data)
 
     def _parsed(self, data: bytes) -> Lines | None:
+        if self._whole.fullmatch(data) is None:
+            return None
         found = self._line.findall(data)
         lines = {name: (mode, target) for mode, name, target in found}
-        fixed = (2 + self._width) * len(found)
-        size = fixed + sum(map(len, lines)) + sum(len(mode) for mode, _ in lines.values())
-        return lines if size == len(data) and len(lines) == len(found) else None
+        return lines if len(lines) == len(found) else None
 
     def differences(self, old: str | None, new: str | None) -> list[Change | Fault]:
         """Return what differs between two trees, a folder before those in it; None is the empty tree.
