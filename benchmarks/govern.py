@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_ssh_private_key
 from timing import in_turn, once, ratio, table
 
 from githarness.commands import filed, governed
-from githarness.commands.propose import ByHand, by_hand
+from githarness.commands.propose import ByHand, Who, by_hand
 from githarness.govern import payload, sshsig, tag
 from githarness.govern import policy as policies
 from githarness.govern.payload import Base, Decision
@@ -63,7 +63,7 @@ def approve_all(store, config: Path, key: Path, count: int) -> None:
     now = int(time.time())
     for number in range(count):
         hand = ByHand(guidance=f"Line {number} of what the agent is told.", metric="turns")
-        by_hand(store, config, hand, None, lambda *_: "", now)
+        by_hand(store, config, hand, Who(key=None, cwd=config, home=None, env={}), now)
     harness = governed.load(store, config)
     own = next(iter(harness.policy.holders()))
     blob = key_blob(harness.policy)

@@ -12,7 +12,7 @@ from githarness.cli import Invocation, load, verb
 from githarness.cli_govern import config, governed, on_terminal, signing_key
 
 # What every change of the policy leaves with.
-CODES = "Exit codes: 0 in force; 1 refused, or signed and waiting for others; 2 usage; 3 could not."
+CODES = "Exit codes: 0 signed, and in force or waiting for others; 1 refused; 2 usage; 3 could not."
 
 
 @click.group(epilog=f"\b\nExample:\n  githarness policy add ben ben.pub\n\n{CODES}")
@@ -23,10 +23,11 @@ def policy() -> None:
     """
 
 
-def signer(key: str | None) -> Any:
-    """Return with what a policy is signed."""
+def signer(key: str | None, new_key: str | None = None) -> Any:
+    """Return with what a policy is signed; a new key need not be there yet."""
+    found = Path(new_key) if new_key else signing_key(key)
     return load("commands.policy").Signer(
-        key=signing_key(key), now=int(time.time()), env=dict(os.environ), config=config()
+        key=found, now=int(time.time()), env=dict(os.environ), config=config()
     )
 
 
@@ -72,12 +73,25 @@ def policy_add(call: Invocation, principal: str, public: Path, key: str | None) 
 
 
 @policy.command("remove", epilog=CODES)
-@click.argument("principal", metavar="NAME")
+@click.argument("name", metavar="NAME|SHA256:…")
 @KEY
 @click.pass_obj
-def policy_remove(call: Invocation, principal: str, key: str | None) -> None:
-    """Take a person off the list"""
-    changed(call, key, load("commands.policy").removing(principal))
+def policy_remove(call: Invocation, name: str, key: str | None) -> None:
+    """Take a person off the list, or one key by its fingerprint
+
+    What they signed while they were on it still counts; `revoke` voids it.
+    """
+    changed(call, key, load("commands.policy").removing(name))
+
+
+@policy.command("approvers", epilog=CODES)
+@click.argument("component", metavar="COMPONENT|*|root")
+@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@KEY
+@click.pass_obj
+def policy_approvers(call: Invocation, component: str, names: Sequence[str], key: str | None) -> None:
+    """Say who may approve changes of a component, of every other, or of the policy"""
+    changed(call, key, load("commands.policy").seating(component, tuple(names)))
 
 
 @policy.command("threshold", epilog=CODES)
@@ -150,15 +164,8 @@ def trust(call: Invocation, id: str | None) -> None:
     call.answer("trust", result, lambda: render.trusted(result))
 
 
-def with_policy(place: Path, made: Any, key: str | None, new_key: str | None, principal: str) -> Any:
-    """Give a new store its first policy; the key that was made is named in the answer."""
-    module, signing = load("commands.policy"), load("store.signing")
-    with load("store.find").open_store(place.absolute()) as store:
-        pinned = load("store.trust").read(config(), store.path)
-        if pinned is None:
-            if new_key is not None:
-                key = str(signing.new_key(Path(new_key), env=dict(os.environ)))
-            ledger = module.begin(store, principal, signer(key)).ledger
-        else:
-            ledger = pinned.ledger
-    return load("commands.init").Result(store=made.store, ledger=ledger, created=made.created, key=new_key)
+def first_policy(place: Path, key: str | None, new_key: str | None, principal: str) -> Any:
+    """Give the store at `place` its first policy, by a key that is there or one that is made."""
+    module = load("commands.policy")
+    with load("store.find").open_store(place) as store:
+        return module.founded(store, principal, signer(key, new_key), make=new_key is not None)

@@ -17,16 +17,14 @@ from githarness.errors import UsageError
 METRICS = (
     "ended_on_failed_call", "tool_error_rate", "cut_short", "compactions", "turns", "malformed_args",
 )  # fmt: skip
+HELP = "githarness propose --help"
 # The options that say a change by hand.
 CHANGES = ("assigned", "unset", "guidance", "drop_guidance", "describe", "undescribe", "declare")
 
 
-def who(harness: Any, key: str | None) -> str:
-    """Name the proposer, as the policy knows them."""
-    found: str = load("commands.propose").proposer(
-        harness, key, cwd=Path.cwd(), home=home(), env=dict(os.environ)
-    )
-    return found
+def _who(key: str | None) -> Any:
+    """Return where the key of whoever proposes is looked for."""
+    return load("commands.propose").Who(key=key, cwd=Path.cwd(), home=home(), env=dict(os.environ))
 
 
 @verb(
@@ -46,7 +44,7 @@ def who(harness: Any, key: str | None) -> str:
 @click.option("--declare", type=click.Path(path_type=Path), metavar="FILE", help="A changed harness.toml.")
 @click.option("--metric", type=click.Choice(METRICS), help="The cost that is predicted to fall.")
 @click.option("--rationale", metavar="TEXT", default="", help="What is wrong, and why this changes it.")
-@click.option("--source", metavar="FILE", multiple=True, help="What the author of a reply read; repeatable.")
+@click.option("--source", metavar="FILE", multiple=True, help="What the author of a reply read.")
 @click.option("--key", metavar="FILE", help="The key of who proposes.")
 @slices
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=200, help="Newest runs read.")
@@ -70,24 +68,28 @@ def propose(
     selection = {
         name: given.pop(name) for name in ("model", "project", "agent", "label", "since", "surface", "state")
     }
-    _one_way(again, from_evidence, reply, command, any(given[name] for name in CHANGES))
+    by_hand = any(given[name] for name in CHANGES)
+    _one_way(again, from_evidence, reply, command, by_hand)
+    _belongs(source, "--source", reply, command)
+    for name in ("metric", "rationale"):
+        _belongs(given[name], f"--{name}", not (again or from_evidence or reply or command))
     with governed(call) as store:
         module = load("commands.propose")
         if again is not None:
-            result = module.again(store, config(), again, who, now)
+            result = module.again(store, config(), again, _who(key), now)
         elif from_evidence or reply is not None or command is not None:
             model = selection.pop("model")
             corpus = gathered(call, store, limit, False, {**selection, "model": model})
             if from_evidence:
-                result = module.from_evidence(store, config(), corpus, cache(), who, now)
+                result = module.from_evidence(store, config(), corpus, cache(), _who(key), now)
             else:
                 text = _reply(module, store, corpus, model, reply, command)
                 sources = [module.text_of(Path(one)) for one in source]
-                result = module.from_reply(store, config(), corpus, text, sources, who, now)
+                result = module.from_reply(store, config(), corpus, text, sources, _who(key), now)
         else:
             given["set"] = given.pop("assigned")
             given["declare"] = given["declare"] and module.text_of(given["declare"])
-            result = module.by_hand(store, config(), module.ByHand(**given), key, who, now)
+            result = module.by_hand(store, config(), module.ByHand(**given), _who(key), now)
     call.answer("propose", result, lambda: load("render.govern").proposed(result))
 
 
@@ -103,10 +105,16 @@ def _reply(
     return text
 
 
+def _belongs(given: Any, option: str, *ways: Any) -> None:
+    """Refuse an option that the way which was chosen would pass over in silence."""
+    if given and not any(ways):
+        raise UsageError(f"{option} says nothing to a proposal that is made in this way", hint=HELP)
+
+
 def _one_way(*ways: Any) -> None:
     """Refuse a call that asks in two ways: one of them would be passed over in silence."""
     if sum(map(bool, ways)) > 1:
         raise UsageError(
             "a proposal comes from evidence, a reply, --again or by hand, and not from two of these",
-            hint="githarness propose --help",
+            hint=HELP,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from githarness.cli import Invocation, load, verb
+from githarness.errors import UsageError
 
 
 @verb("Exit codes: 0 made or already there; 1 the folder is in use; 3 could not be made.", "githarness init")
@@ -26,7 +27,8 @@ def init(call: Invocation, path: str | None, key: str | None, new_key: str | Non
     place = Path(path) if path else call.locate()
     result = load("commands.init").run(place)
     if key or new_key:
-        result = load("cli_policy").with_policy(place, result, key, new_key, principal)
+        begun = load("cli_policy").first_policy(place.absolute(), key, new_key, principal)
+        result = load("commands.init").with_ledger(result, begun.ledger, begun.key)
     found = call.is_found(Path(result.store))
     call.answer("init", result, lambda: load("render.init").text(result, found=found))
 
@@ -90,6 +92,10 @@ def record(
 def log(call: Invocation, mutations: bool, **filters: Any) -> None:
     """List runs and surfaces, newest first"""
     if mutations:
+        given = next((name for name, value in filters.items() if value), None)
+        if given is not None:
+            option = f"--{given.removeprefix('only_')}"
+            raise UsageError(f"{option} selects no mutations", hint="githarness log --mutations")
         load("cli_govern").stories(call)
     module = load("commands.log")
     with call.store() as store:

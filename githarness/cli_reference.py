@@ -16,7 +16,7 @@ Written by `make docs` from `--help`; a test keeps it equal.
 def reference() -> str:
     """Return docs/cli.md."""
     parts = [_HEAD, _section("githarness", verbs, None)]
-    with click.Context(verbs, info_name="githarness") as parent:
+    with click.Context(verbs, info_name="githarness", **verbs.context_settings) as parent:
         for name in VERBS:
             command = verbs.get_command(parent, name)
             if command is not None:
@@ -31,6 +31,7 @@ def _section(title: str, command: click.Command, parent: click.Context | None) -
         parent=parent,
         terminal_width=80,
         max_content_width=80,
+        **(verbs.context_settings if parent is None else {}),
     )
     return f"## {title}\n\n```text\n{command.get_help(context)}\n```\n"
 

@@ -1,11 +1,12 @@
-"""Inabilities: every way in which githarness can fail to answer.
+"""Inabilities and refusals: every way in which a command ends without an answer.
 
 The gap this closes: "no", "cannot tell" and "could not look" are three answers,
 and a program that mixes them teaches people to ignore its exit code. The
-decision: an answer, also a negative one, is a value; only an inability is
-raised. Each class fixes the exit code and the `kind` that scripts read, and
-every instance carries the exact next command. What this does not do: it prints
-nothing and exits nowhere; `cli.py` catches once.
+decision: an answer, also a negative one, is a value; what ends a command before
+it has one is raised: an inability, or a refusal, which is a "no" that left
+everything as it was. Each class fixes the exit code and the `kind` that scripts
+read, and every instance carries the exact next command. What this does not do: it
+prints nothing and exits nowhere; `cli.py` catches once.
 
 Naming rule: a class is named after what was found, not after who raises it.
 """

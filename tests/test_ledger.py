@@ -203,7 +203,7 @@ def test_a_rotation_of_ones_own_key_keeps_ones_decisions():
     entry = book.approve(ada)
     fresh = Person("ada", "fresh")
     book.adopt(succession.add(book.policy, "ada", fresh.key, place(2)), ada)
-    book.adopt(succession.remove_key(book.policy, "ada", ada.fingerprint, place(3)), fresh)
+    book.adopt(succession.remove_key(book.policy, ada.fingerprint, place(3)), fresh)
     assert valid(book, entry)
     assert valid(book, book.approve(fresh))
 

@@ -27,7 +27,7 @@ from second_verifier import (
     whole,
 )
 
-from githarness.commands import apply, decide, governed, policy, propose, rollback
+from githarness.commands import apply, decide, governed, policy, propose, rollback, signed
 from githarness.commands.propose import ByHand
 from githarness.govern import policy as policies
 from githarness.govern import succession
@@ -97,7 +97,7 @@ class Office:
         return trust.read(self.config, self.store.path).ledger
 
     def sign(self, target, words, now):
-        return governed.sign(self.store, target, words, key=self.key, now=now, env=self.env)
+        return signed.sign(self.store, target, words, key=self.key, now=now, env=self.env)
 
     def begin(self):
         """Make the policy with a nonce that anybody can repeat."""
@@ -109,9 +109,13 @@ class Office:
         self.sign(target, PolicySignature(**words, prev=(), nonce="02"), NOW)
         policy.pin(self.store, name, self.config)
 
+    @property
+    def who(self):
+        return propose.Who(key=str(self.key), cwd=self.config, home=None, env=self.env)
+
     def propose(self, now, **words):
         asked = ByHand(metric="turns", rationale="runs stop early", **words)
-        found = propose.by_hand(self.store, self.config, asked, None, lambda *_: "ada", now)
+        found = propose.by_hand(self.store, self.config, asked, self.who, now)
         return found.proposals[0].id
 
     def propose_as_written(self, now):

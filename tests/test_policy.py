@@ -203,7 +203,7 @@ def test_the_approvers_of_one_component_can_be_set():
 
 
 def test_removing_the_last_key_removes_the_principal():
-    gone = succession.remove_key(SECOND, "ben", BEN.fingerprint, place(3))
+    gone = succession.remove_key(SECOND, BEN.fingerprint, place(3))
     assert "ben" not in gone.keys
     assert gone.root.approvers == ("ada",)
 
@@ -216,7 +216,7 @@ def test_a_principal_without_whom_a_threshold_cannot_be_met_is_not_removed():
 
 def test_a_key_or_a_principal_that_is_not_there_is_named():
     with pytest.raises(RefusedError, match="no key SHA256"):
-        succession.remove_key(SECOND, "ben", ADA.fingerprint, place(3))
+        succession.remove_key(SECOND, Person("eve").fingerprint, place(3))
     with pytest.raises(RefusedError, match="eva"):
         succession.remove(SECOND, "eva", place(3))
 

@@ -224,7 +224,7 @@ def test_a_yes_from_before_a_rotation_counts_after_it():
     book.approve(ada)
     fresh = Person("ada", "fresh")
     book.adopt(succession.add(book.policy, "ada", fresh.key, place(2)), ada)
-    book.adopt(succession.remove_key(book.policy, "ada", ada.fingerprint, place(3)), fresh)
+    book.adopt(succession.remove_key(book.policy, ada.fingerprint, place(3)), fresh)
     assert verdict(book) == "approved"
 
 

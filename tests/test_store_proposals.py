@@ -5,7 +5,6 @@ from stores import NOW, git, made, python
 from githarness.errors import LockedError, RefusedError, UsageError
 from githarness.store import layout, proposals
 from githarness.store.find import open_store
-from githarness.store.history import Difference
 from githarness.store.proposals import Filed
 
 OTHER = "cd" * 32
@@ -76,31 +75,13 @@ def test_of_many_that_propose_one_change_at_once_one_creates_it_and_all_name_it(
     assert sorted(said) == [created[0]] * 3 + [created[1]]
 
 
-def test_what_a_proposal_does_is_read_against_its_base(tmp_path):
-    path = made(tmp_path)
-    base = head(path)
-    filed(path, {"knobs/a": b"1\n", layout.mutation("ab" * 32): b"{}"})
-    land(path, {"knobs/a": b"7\n"})
-    with open_store(path) as store:
-        step = proposals.read(store, FINGERPRINT)
-    assert step.parent == base
-    assert step.changed[0] == Difference(path="knobs/a", old=None, new=b"1\n")
-
-
-def test_a_proposal_that_is_not_there_is_none(tmp_path):
-    with open_store(made(tmp_path)) as store:
-        assert proposals.read(store, FINGERPRINT) is None
-        assert proposals.every(store) == []
-
-
-def test_every_proposal_is_listed_and_branches_of_no_fingerprint_are_named_apart(tmp_path):
+def test_every_proposal_is_listed_and_branches_of_no_fingerprint_are_none(tmp_path):
     path = made(tmp_path)
     commits = [filed(path, {"knobs/a": b"1\n"}, name).commit for name in (OTHER, FINGERPRINT)]
     git(path, "branch", "proposals/mine", "main")
     git(path, "pack-refs", "--all")
     with open_store(path) as store:
         assert proposals.every(store) == [(FINGERPRINT, commits[1]), (OTHER, commits[0])]
-        assert proposals.strangers(store) == ["refs/heads/proposals/mine"]
 
 
 def test_a_proposal_that_changes_nothing_is_refused(tmp_path):

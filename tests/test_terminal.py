@@ -25,9 +25,9 @@ RUN = (
 class Terminal:
     """The program on a terminal of its own."""
 
-    def __init__(self, made, *words, rows=ROWS):
+    def __init__(self, made, *words, rows=ROWS, columns=COLUMNS):
         self.screen, inside = pty.openpty()
-        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
+        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
             [sys.executable, "-c", RUN, "--store", str(made.path), *map(str, words)],
             stdin=inside,
@@ -105,11 +105,12 @@ def test_whatever_else_is_typed_signs_nothing(tmp_path, typed, code):
     assert made.standing(one) == "pending"
 
 
-def test_a_terminal_that_cannot_show_all_of_it_signs_nothing(tmp_path):
+@pytest.mark.parametrize(("rows", "columns"), [(10, COLUMNS), (60, 20)], ids=["low", "narrow"])
+def test_a_terminal_that_cannot_show_all_of_it_signs_nothing(tmp_path, rows, columns):
     made = world(tmp_path)
-    one, terminal = decided(made, "approve", rows=10)
+    one, terminal = decided(made, "approve", rows=rows, columns=columns)
     assert terminal.end() == 1
-    assert "this terminal shows 10" in terminal.shown
+    assert f"this terminal shows {rows}" in terminal.shown.replace("\n", "")
     assert made.standing(one) == "pending"
 
 
@@ -152,4 +153,5 @@ def test_verify_on_a_terminal_asks_nothing_and_is_unknown_until_something_is_pin
     made, ledger = stranger(tmp_path)
     terminal = Terminal(made, "verify")
     assert terminal.end() == 4
-    assert f"githarness trust {ledger}" in terminal.shown
+    assert "hint: githarness trust ID" in terminal.shown
+    assert ledger not in terminal.shown

@@ -7,6 +7,7 @@ What this does not do: it signs nothing and measures nothing.
 """
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -53,6 +54,36 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return OK if self.applied else NO
 
 
+class Leave(msgspec.Struct, frozen=True):
+    """What a landing rests on: the standing that approves it, or None where nobody was asked."""
+
+    standing: Standing | None
+
+    @property
+    def approved_by(self) -> tuple[str, ...]:
+        """Whose words allow it."""
+        return self.standing.approved_by if self.standing is not None else ()
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The decisions that allow it, which land beside the change."""
+        return self.standing.decisions if self.standing is not None else ()
+
+    @property
+    def said(self) -> str:
+        """The ground in words."""
+        if self.standing is None:
+            return "optimistic: bounded numbers that the policy lists"
+        return f"approved by {', '.join(self.approved_by)}"
+
+
+class Held(msgspec.Struct, frozen=True):
+    """Why something does not land: the name of the list it goes to, and the reason."""
+
+    where: Literal["pending", "blocked", "stale", "deferred"]
+    reason: str
+
+
 class _Call(msgspec.Struct, frozen=True):
     """What was asked for. Of `named` ids something is always said."""
 
@@ -71,6 +102,12 @@ class _Lists:
         self.blocked: list[Line] = []
         self.stale: list[Line] = []
         self.deferred: list[Line] = []
+
+    def hold(self, one: Proposal, held: Held | None) -> None:
+        """List what does not land, if there is a word to be said of it."""
+        if held is not None:
+            where: list[Line] = getattr(self, held.where)
+            where.append(Line(id=one.id, commit=one.commit, reason=held.reason))
 
     def result(self) -> Result:
         """Close the lists with one honest sentence."""
@@ -113,14 +150,15 @@ def _largest_first(one: Proposal) -> tuple[list[int], str]:
 def _take(harness: Harness, one: Proposal, lists: _Lists, call: _Call) -> Harness:
     """Try to land one proposal; return the reading that holds afterwards."""
     for _ in range(ATTEMPTS):
-        standing = _may_land(harness, one, lists, call)
-        if standing is None:
+        found = _asked(harness, one, call)
+        if not isinstance(found, Leave):
+            lists.hold(one, found)
             return harness
-        landed = _land(harness, one, standing, call.now)
+        landed = _land(harness, one, found, call.now)
         harness = governed.load(harness.store, call.config, before=harness)
         if not isinstance(landed, Moved):
             governed.remember(harness, call.config)
-            lists.applied.append(Line(id=one.id, commit=landed, reason=_ground(standing)))
+            lists.applied.append(Line(id=one.id, commit=landed, reason=found.said))
             return harness
         _require_sound(harness)
     raise LockedError(
@@ -128,73 +166,66 @@ def _take(harness: Harness, one: Proposal, lists: _Lists, call: _Call) -> Harnes
     )
 
 
-def _ground(standing: Standing) -> str:
-    names = ", ".join(standing.approved_by)
-    return f"approved by {names}" if names else "optimistic: bounded numbers that the policy lists"
-
-
-def _may_land(harness: Harness, one: Proposal, lists: _Lists, call: _Call) -> Standing | None:
-    """Return the standing a landing rests on; None when it may not land, with the reason listed."""
-    ledger, policy, _ = governed.require(harness)
-
-    def put(where: list[Line], reason: str) -> None:
-        where.append(Line(id=one.id, commit=one.commit, reason=reason))
-
+def _asked(harness: Harness, one: Proposal, call: _Call) -> Leave | Held | None:
+    """Say on what ground a proposal may land, or why it may not; None for what needs no word."""
+    ledger, _, _ = governed.require(harness)
     if filed.is_in_force(harness, one):
-        if call.named:
-            put(lists.stale, "it is in force already")
-        return None
+        return Held("stale", "it is in force already") if call.named else None
     if one.document.patch.design is not None:
-        put(lists.deferred, "a design: a person turns it into a change")
-        return None
+        return Held("deferred", "a design: a person turns it into a change")
     # A clock that was set back must not revive an approval: no entry is from the future.
     now = max([call.now, *(entry.seconds for entry in ledger.entries.values())])
     standing = filed.stands(harness, one, now)
     if standing.verdict == "rejected":
-        put(lists.blocked, "; ".join(standing.reasons))
-        return None
+        return Held("blocked", "; ".join(standing.reasons))
     stale = filed.staleness(harness, one)
     if stale:
-        put(lists.stale, f"{stale}; githarness propose --again {one.id[:12]}")
-        return None
+        way = filed.way_on(harness, one)
+        return Held("stale", f"{stale}; {way}" if way else stale)
+    return _ground(harness, one, standing, call)
+
+
+def _ground(harness: Harness, one: Proposal, standing: Standing, call: _Call) -> Leave | Held:
+    ledger, policy, _ = governed.require(harness)
     ground = landing.ground(ledger, policy, one.document, harness.state.declaration, standing)
-    if ground == "approved" or (ground == "optimistic" and call.optimistic):
-        return standing
-    waits = "it may land unasked: githarness apply --optimistic" if ground == "optimistic" else ""
-    put(lists.pending, waits or "; ".join(standing.reasons) or "nobody has decided")
-    return None
+    if ground == "approved":
+        return Leave(standing)
+    if ground == "optimistic":
+        waits = "it may land unasked: githarness apply --optimistic"
+        return Leave(None) if call.optimistic else Held("pending", waits)
+    return Held("pending", "; ".join(standing.reasons) or "nobody has decided")
 
 
-def _land(harness: Harness, one: Proposal, standing: Standing, now: int) -> str | Moved:
+def _land(harness: Harness, one: Proposal, leave: Leave, now: int) -> str | Moved:
     ledger, policy, _ = governed.require(harness)
     of = harness.state
     before, after = state_files.files(of), state_files.files(patch.apply(one.document.patch, of))
     writes = {path: data for path, data in after.items() if before.get(path) != data}
     writes[layout.mutation(one.digest)] = one.data
-    writes |= _decisions(ledger, standing)
+    writes |= _decisions(ledger, leave.entries)
     return branch.land(
         harness.store,
         base=harness.tip,
         writes=writes,
         removes=[path for path in before if path not in after],
-        message=_message(one, standing, policy),
+        message=_message(one, leave, policy),
         now=now,
     )
 
 
-def _decisions(ledger: Ledger, standing: Standing) -> dict[str, bytes]:
+def _decisions(ledger: Ledger, names: tuple[str, ...]) -> dict[str, bytes]:
     """Return the tags that allow a landing, as files: a lost tag can be restored from them."""
-    entries = [ledger.entries[name] for name in standing.decisions]
+    entries = [ledger.entries[name] for name in names]
     return {tag.file_of_ref(entry.ref): entry.data for entry in entries}
 
 
-def _message(one: Proposal, standing: Standing, policy: Policy) -> str:
+def _message(one: Proposal, leave: Leave, policy: Policy) -> str:
     summary = "; ".join(patch.summary(one.document.patch))[:200]
     trailers = [
         f"Mutation: {one.id}",
         f"Document: {one.digest}",
         f"Component: {one.document.contract.component}",
     ]
-    trailers += [f"Approved-by: {name}" for name in standing.approved_by]
+    trailers += [f"Approved-by: {name}" for name in leave.approved_by]
     trailers.append(f"Policy-version: {policy.version}")
     return f"apply: {summary}\n\n{chr(10).join(trailers)}\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from githarness import canon
-from githarness.commands import filed, governed
+from githarness.commands import filed, governed, signed
 from githarness.commands.filed import Proposal
 from githarness.commands.governed import Harness
 from githarness.errors import OK, RefusedError, UsageError
@@ -135,7 +135,7 @@ def decide(
         nonce=secrets.token_hex(_NONCE),
         reason=reason,
     )
-    ref = governed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
+    ref = signed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
     after = governed.load(harness.store, config, before=harness)
     governed.remember(after, config)
     standing = filed.stands(after, one)
@@ -152,9 +152,8 @@ def _require_open(reading: Reading, ledger: Ledger, *, approves: bool) -> None:
         )
     stale = filed.staleness(reading.harness, one) if approves else ""
     if stale:
-        raise RefusedError(
-            f"{one.id[:12]} can no longer land: {stale}", hint=f"githarness propose --again {one.id[:12]}"
-        )
+        way = filed.way_on(reading.harness, one) or "githarness export says what is in force"
+        raise RefusedError(f"{one.id[:12]} can no longer land: {stale}", hint=way)
 
 
 def _check_words(reason: str, expires: int, now: int) -> None:
@@ -169,7 +168,7 @@ def _check_words(reason: str, expires: int, now: int) -> None:
 
 
 def _signer(policy: Policy, key: Path, env: Mapping[str, str]) -> tuple[Key, str]:
-    own = governed.own_key(key, env)
+    own = signed.own_key(key, env)
     principal = policy.holders().get(own.fingerprint)
     if principal is None:
         raise RefusedError(

@@ -139,6 +139,11 @@ def may_again(harness: Harness, one: Proposal) -> bool:
     return fits and bool(staleness(harness, one))
 
 
+def way_on(harness: Harness, one: Proposal) -> str:
+    """Return the command that proposes a stale change once more; empty where it would be refused."""
+    return f"githarness propose --again {one.id[:12]}" if may_again(harness, one) else ""
+
+
 def staleness(harness: Harness, one: Proposal) -> str:
     """Say why a proposal no longer fits what is in force; empty when it does."""
     if has_landed(harness, one):

@@ -3,7 +3,7 @@
 The gap this closes: every verb of governance needs the same five readings, and one
 that reads less believes more. The decision: one reading, made anew for each command
 from object bytes, the pinned ledger id and the pinned heads. What this does not do: it
-is no verb, and it changes nothing.
+is no verb, and it writes nothing but what was seen, for the next time (`remember`).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,21 +12,19 @@ from pathlib import Path
 import msgspec
 
 from githarness.commands import mainline
-from githarness.errors import CorruptError, MissingError, RefusedError
-from githarness.govern import keys, payload, tag
+from githarness.errors import CorruptError, MissingError
 from githarness.govern import ledger as ledgers
 from githarness.govern import replay as replays
 from githarness.govern.history import History, Walk
-from githarness.govern.keys import Key
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
 from githarness.govern.reading import Found
 from githarness.govern.replay import Verdict
-from githarness.govern.tag import ON_MAIN
-from githarness.govern.void import Problem, VoidError
+from githarness.govern.tag import ON_MAIN, Tag
+from githarness.govern.void import Problem
 from githarness.propose import files as state_files
 from githarness.propose.state import State
-from githarness.store import layout, proofs, signing, snapshot, tags, trust
+from githarness.store import layout, proofs, snapshot, tags, trust
 from githarness.store import main as branch
 from githarness.store.objects import Store
 from githarness.store.snapshot import Snapshot
@@ -106,7 +104,9 @@ def _read(store: Store, config: Path, ref: str | None, before: Harness | None, *
     )
     if pin is None:
         return found
-    ledger = _ledger(found, pin, frozenset() if anew else proofs.read(config, store.path), before)
+    known = before.ledger if before is not None else None
+    proven = known.proofs if known is not None else frozenset() if anew else proofs.read(config, store.path)
+    ledger = _ledger(found, pin, proven, known.entries.values() if known is not None else ())
     walk, problems = _explained(store, seen.tip, ledger, before)
     if missed := seen.listing.missed:
         problems.append(Problem("", layout.LEDGER, "too-many", f"{missed} more entries than are read"))
@@ -114,15 +114,15 @@ def _read(store: Store, config: Path, ref: str | None, before: Harness | None, *
     return msgspec.structs.replace(found, ledger=ledger, verdict=verdict, walk=walk)
 
 
-def _ledger(found: Harness, pin: Pin, known: Collection[str], before: Harness | None) -> Ledger:
+def _ledger(found: Harness, pin: Pin, proven: Collection[str], known: Iterable[Tag]) -> Ledger:
     return ledgers.load(
         found.refs,
         blob=found.blob,
         pinned=pin.ledger,
         heads=pin.heads,
         main={path: data for path, data in found.files.items() if path.startswith(ON_MAIN)},
-        proofs=known,
-        before=before.ledger if before is not None else None,
+        proofs=proven,
+        known=known,
     )
 
 
@@ -151,14 +151,21 @@ def require(harness: Harness) -> tuple[Ledger, Policy, Verdict]:
     """Return ledger, policy and verdict; MissingError with the next command without them."""
     ledger, policy, verdict = harness.ledger, harness.policy, harness.verdict
     if harness.pin is None or ledger is None or verdict is None:
-        roots = ledgers.roots(harness.refs, blob=harness.blob)
-        hint = f"githarness trust {next(iter(roots))}" if roots else "githarness policy init --key FILE"
-        raise MissingError("no ledger is pinned for this store, so nothing can be decided", hint=hint)
+        raise MissingError(
+            "no ledger is pinned for this store, so nothing can be decided", hint=pin_hint(harness)
+        )
     if policy is None:
         raise MissingError(
             f"the pinned ledger {harness.pin.ledger[:12]} has no policy here", hint="githarness verify"
         )
     return ledger, policy, verdict
+
+
+def pin_hint(harness: Harness) -> str:
+    """Say how to pin a ledger. The id is never taken from the store: its owner tells it."""
+    if not ledgers.roots(harness.refs, blob=harness.blob):
+        return "githarness policy init --key FILE"
+    return "githarness trust ID, with the id that its owner tells you; githarness trust shows which are here"
 
 
 def said(problem: Problem) -> str:
@@ -184,31 +191,3 @@ def remember(harness: Harness, config: Path) -> None:
 
     trust.update(config, harness.store.path, newer)
     proofs.keep(config, harness.store.path, ledger.proofs)
-
-
-def own_key(key: Path, env: Mapping[str, str]) -> Key:
-    """Return the public half of a key to sign with; RefusedError for one that no policy can list."""
-    try:
-        return keys.parse(signing.public_key(key, env=env))
-    except VoidError as error:
-        raise RefusedError(
-            f"{key} cannot sign here: {error.reason}", hint="ssh-keygen -t ed25519, then --key FILE"
-        ) from error
-
-
-def sign(
-    store: Store, target: str, words: payload.Payload, *, key: Path, now: int, env: Mapping[str, str]
-) -> str:
-    """Sign a payload, check the finished tag as a stranger would, and create its ref."""
-    unsigned = tag.unsigned(target, words, now)
-    try:
-        data = tag.assemble(unsigned, signing.sign(key, unsigned, env=env))
-        ref = tag.ref_of(words)
-        tag.parse(ref, data)
-    except VoidError as error:
-        raise RefusedError(
-            f"the signature that {key} made does not verify: {error.reason}",
-            hint="ssh-keygen -Y sign must use an ed25519 or ecdsa-p256 key of the policy",
-        ) from error
-    tags.create(store, ref, data)
-    return ref

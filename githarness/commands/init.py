@@ -33,3 +33,8 @@ def run(path: Path) -> Result:
     knobs = resources.files("githarness.data").joinpath("harness.toml").read_bytes()
     made = create.create(path.absolute(), {"harness.toml": knobs})
     return Result(store=str(made.path), ledger=None, created=made.created)
+
+
+def with_ledger(made: Result, ledger: str, key: str | None) -> Result:
+    """Say as well which ledger the store is held to, and where a key that was made lies."""
+    return msgspec.structs.replace(made, ledger=ledger, key=key)

@@ -13,22 +13,24 @@ from typing import Any
 
 import msgspec
 
-from githarness.commands import filed, governed
+from githarness.commands import filed, governed, signed
 from githarness.commands.governed import Harness
-from githarness.errors import NO, OK, UNKNOWN, MissingError, RefusedError, UsageError
+from githarness.errors import OK, UNKNOWN, MissingError, RefusedError, UsageError
 from githarness.govern import keys, succession
 from githarness.govern import ledger as ledgers
 from githarness.govern import policy as policies
+from githarness.govern.ledger import Ledger
 from githarness.govern.payload import PolicySignature
 from githarness.govern.policy import Policy
 from githarness.govern.succession import Place
-from githarness.govern.void import VoidError
 from githarness.store import layout, signing, tags, trust
 from githarness.store import main as branch
 from githarness.store.objects import Store
 from githarness.store.trust import Pin
 
 _NONCE = 16
+# How ssh-keygen writes a key's fingerprint, and no principal can be called.
+_FINGERPRINT = "SHA256:"
 
 # Problems of what was decided, and not of what stands there.
 _OF_DECISIONS = frozenset({"not-approved", "rejected"})
@@ -57,8 +59,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """0 in force or only shown, 1 signed and still waiting for others."""
-        return OK if self.in_force or self.tag is None else NO
+        """Always 0: it was signed, or shown; `in_force` says what came of it."""
+        return OK
 
 
 class Trusted(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +98,31 @@ def begin(store: Store, principal: str, signer: Signer) -> Result:
     return _result(harness, policy, ref)
 
 
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """The ledger that a new store is held to; `key` is None where none was made."""
+
+    ledger: str
+    key: str | None = None
+
+
+def founded(store: Store, principal: str, signer: Signer, *, make: bool) -> Begun:
+    """Give a store its first policy, with `make` by a key that is made now; a pinned one has it already.
+
+    RefusedError where a key was to be made for a ledger that is there.
+    """
+    pinned = trust.read(signer.config, store.path)
+    if pinned is not None:
+        if make and not signer.key.exists():
+            raise RefusedError(
+                "this store has a pinned ledger already, so no key was made for it",
+                hint="ssh-keygen -t ed25519, then: githarness policy add NAME KEYFILE",
+            )
+        return Begun(ledger=pinned.ledger)
+    key = signing.new_key(signer.key, env=signer.env) if make else None
+    first = begin(store, principal, signer)
+    return Begun(ledger=first.ledger or "", key=None if key is None else str(key))
+
+
 def change(store: Store, made: Change, signer: Signer) -> Result:
     """Make the next version by `made` from the one in force, and sign it."""
     harness = governed.load(store, signer.config)
@@ -125,9 +152,16 @@ def adding(principal: str, public: Path, env: Mapping[str, str]) -> Change:
     return lambda of, place: succession.add(of, principal, text, place)
 
 
-def removing(principal: str) -> Change:
-    """Make the change that takes a principal off the list."""
-    return lambda of, place: succession.remove(of, principal, place)
+def removing(name: str) -> Change:
+    """Make the change that takes off a principal, or one key by its fingerprint."""
+    if name.startswith(_FINGERPRINT):
+        return lambda of, place: succession.remove_key(of, name, place)
+    return lambda of, place: succession.remove(of, name, place)
+
+
+def seating(component: str, approvers: tuple[str, ...]) -> Change:
+    """Make the change of who may approve a component's changes."""
+    return lambda of, place: succession.set_approvers(of, component, approvers, place)
 
 
 def thresholding(component: str, count: int) -> Change:
@@ -148,49 +182,24 @@ def listing(components: tuple[str, ...]) -> Change:
 def cosign(store: Store, prefix: str, signer: Signer) -> Result:
     """Sign a next version that somebody else made."""
     harness = governed.load(store, signer.config)
-    ledger, policy, _ = governed.require(harness)
+    ledger, _, _ = governed.require(harness)
     _require_explained(harness)
-    return _sign(harness, _waiting(harness, policy, prefix), ledger.prev, signer)
+    return _sign(harness, _waiting(ledger, prefix), ledger.prev, signer)
 
 
-def _waiting(harness: Harness, policy: Policy, prefix: str) -> Policy:
+def _waiting(ledger: Ledger, prefix: str) -> Policy:
     """Return the one next version whose digest begins with `prefix`."""
     if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
         raise UsageError(f"not the digest of a policy: {prefix[:64]}", hint="githarness policy show")
-    offered = _offered(harness, policy)
-    found = [one for digest, one in offered.items() if digest.startswith(prefix)]
+    found = [one for digest, one in ledger.waiting.items() if digest.startswith(prefix)]
     if len(found) != 1:
-        known = ", ".join(digest[:12] for digest in offered) or "none"
+        known = ", ".join(digest[:12] for digest in ledger.waiting) or "none"
         raise MissingError(f"{len(found)} next versions begin with {prefix[:64]}", hint=f"waiting: {known}")
     return found[0]
 
 
-def _offered(harness: Harness, policy: Policy) -> dict[str, Policy]:
-    """Return the next versions that somebody signed, by digest."""
-    found = {}
-    for ref in harness.refs:
-        digest = ref.removeprefix(f"{layout.LEDGER}policy/").split("/")[0]
-        if not ref.startswith(f"{layout.LEDGER}policy/") or digest in found:
-            continue
-        one = _document(harness, ref, digest)
-        if one is not None and one.prev_policy == policies.digest(policy):
-            found[digest] = one
-    return found
-
-
-def _document(harness: Harness, ref: str, digest: str) -> Policy | None:
-    data = harness.refs[ref].data or b""
-    target = data.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
-    raw = harness.blob(target)
-    try:
-        one = None if raw is None else policies.decode(raw)
-    except VoidError:
-        return None
-    return one if one is not None and policies.digest(one) == digest else None
-
-
 def _sign(harness: Harness, after: Policy, heads: tuple[str, ...], signer: Signer) -> Result:
-    own = governed.own_key(signer.key, signer.env).fingerprint
+    own = signed.own_key(signer.key, signer.env).fingerprint
     _, policy, _ = governed.require(harness)
     principal = after.holders().get(own) or policy.holders().get(own)
     if principal is None:
@@ -206,7 +215,7 @@ def _publish(
     store: Store, policy: Policy, ledger: str, principal: str, heads: tuple[str, ...], signer: Signer
 ) -> str:
     target = tags.put_blob(store, policies.encode(policy))
-    own = governed.own_key(signer.key, signer.env).fingerprint
+    own = signed.own_key(signer.key, signer.env).fingerprint
     words = PolicySignature(
         ledger=ledger,
         policy=policies.digest(policy),
@@ -215,7 +224,7 @@ def _publish(
         key=own,
         nonce=secrets.token_hex(_NONCE),
     )
-    return governed.sign(store, target, words, key=signer.key, now=signer.now, env=signer.env)
+    return signed.sign(store, target, words, key=signer.key, now=signer.now, env=signer.env)
 
 
 def _result(harness: Harness, policy: Policy, ref: str | None) -> Result:
@@ -243,10 +252,10 @@ def _result(harness: Harness, policy: Policy, ref: str | None) -> Result:
 def show(store: Store, config: Path, prefix: str | None = None) -> Result:
     """Return the policy in force, or a next version that waits for signatures."""
     harness = governed.load(store, config)
-    _, policy, _ = governed.require(harness)
+    ledger, policy, _ = governed.require(harness)
     if prefix is not None:
-        return _result(harness, _waiting(harness, policy, prefix), None)
-    waiting = [digest[:12] for digest in _offered(harness, policy)]
+        return _result(harness, _waiting(ledger, prefix), None)
+    waiting = [digest[:12] for digest in ledger.waiting]
     found = _result(harness, policy, None)
     read = f"githarness policy show {waiting[0]}, then policy sign" if waiting else ""
     note = f"next versions wait for signatures: {', '.join(waiting)}; {read}" if waiting else ""

@@ -9,17 +9,17 @@ nothing, and it never proposes again what is on file.
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from githarness import canon
-from githarness.commands import filed, gather, governed, story
+from githarness.commands import filed, gather, governed, heard, story
 from githarness.commands.governed import Harness
 from githarness.commands.story import Event
 from githarness.drive import ask as asking
 from githarness.errors import NO, OK, HarnessError, MissingError, RefusedError, UnreadableError, UsageError
 from githarness.govern import keys
+from githarness.govern.policy import Policy
 from githarness.govern.void import VoidError
 from githarness.measure import evidence, interventions
 from githarness.measure.corpus import Corpus
@@ -53,6 +53,28 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
     declare: str | None = None
     metric: str | None = None
     rationale: str = ""
+
+
+class Who(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the key of whoever proposes is looked for; `key` is the one that was named."""
+
+    key: str | None
+    cwd: Path
+    home: Path | None
+    env: dict[str, str]
+
+    def name(self, policy: Policy | None) -> str:
+        """Name the principal whose key it is; "" when the policy knows none."""
+        if policy is None:
+            return ""
+        try:
+            path = signing.find_key(self.key, cwd=self.cwd, home=self.home)
+            if path is None:
+                return ""
+            fingerprint = keys.parse(signing.public_key(path, env=self.env)).fingerprint
+        except (HarnessError, VoidError):
+            return ""
+        return policy.holders().get(fingerprint, "")
 
 
 class Filed(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +116,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Proposer:
-    """Files drafts on the state in force; `key` names who proposes, if the policy knows it."""
+    """Files drafts on the state in force; `who` is the principal who proposes, "" for nobody known."""
 
     def __init__(self, harness: Harness, who: str, now: int) -> None:
         self._harness = harness
@@ -161,12 +183,10 @@ def _message(document: Mutation, name: str) -> str:
     return f"{head[:200]}\n\nMutation: {name}\nComponent: {document.contract.component}\n"
 
 
-def by_hand(
-    store: Store, config: Path, words: ByHand, key: str | None, who: Callable[..., str], now: int
-) -> Result:
+def by_hand(store: Store, config: Path, words: ByHand, who: Who, now: int) -> Result:
     """Propose what a person wrote."""
     harness = governed.load(store, config)
-    proposer = Proposer(harness, who(harness, key), now)
+    proposer = Proposer(harness, who.name(harness.policy), now)
     makers = list(_makers(words, harness.state))
     if not makers:
         raise UsageError("nothing to propose", hint="githarness propose --help")
@@ -202,12 +222,10 @@ def _makers(words: ByHand, of: State) -> Iterator[Callable[[], Patch]]:
         yield partial(change.declare, words.declare)
 
 
-def from_evidence(
-    store: Store, config: Path, corpus: Corpus, derived: Derived, who: Callable[..., str], now: int
-) -> Result:
+def from_evidence(store: Store, config: Path, corpus: Corpus, derived: Derived, who: Who, now: int) -> Result:
     """Propose what recurring trouble in one model's runs calls for, by the bridge's closed rules."""
     harness = governed.load(store, config)
-    proposer = Proposer(harness, who(harness, None), now)
+    proposer = Proposer(harness, who.name(harness.policy), now)
     chosen = corpus.main_model()
     part = corpus.by_model().get(chosen)
     found = interventions.diagnose(gather.signs(store, part, derived))
@@ -245,13 +263,17 @@ def from_reply(
     corpus: Corpus,
     text: str,
     sources: Sequence[str],
-    who: Callable[..., str],
+    who: Who,
     now: int,
 ) -> Result:
-    """Propose what a model's reply says, if it says anything; malformed is refused with the field."""
+    """Propose what a model's reply says, if it says anything; malformed is refused with the field.
+
+    `sources` are texts that its author read, beside those that the reply itself shows.
+    """
     harness = governed.load(store, config)
-    proposer = Proposer(harness, who(harness, None), now)
-    found = reply.parse(text)
+    proposer = Proposer(harness, who.name(harness.policy), now)
+    said = heard.heard(text)
+    found = reply.parse(said.words)
     if isinstance(found, Declined):
         return _result(proposer, note="the reply proposes nothing, which is an answer")
     if isinstance(found, Malformed):
@@ -259,7 +281,7 @@ def from_reply(
         proposer.refused.append(Refused(reason=reason, hint=FORM))
         return _result(proposer)
     try:
-        draft = reply.draft(found, harness.state.declaration, sources)
+        draft = reply.draft(found, harness.state.declaration, (*sources, *said.read))
     except HarnessError as error:
         proposer.refuse(error)
         return _result(proposer)
@@ -282,7 +304,7 @@ def text_of(path: Path) -> str:
         raise UnreadableError(f"{path} cannot be read as text: {error}", hint="save it as UTF-8") from error
 
 
-def again(store: Store, config: Path, prefix: str, who: Callable[..., str], now: int) -> Result:
+def again(store: Store, config: Path, prefix: str, who: Who, now: int) -> Result:
     """Propose a change that is on file once more, on what is in force now."""
     harness = governed.load(store, config)
     one = filed.proposal(store, prefix)
@@ -304,7 +326,7 @@ def again(store: Store, config: Path, prefix: str, who: Callable[..., str], now:
         # what a label once raised stays raised
         labelled_class=document.change_class,
     )
-    proposer = Proposer(harness, who(harness, None), now)
+    proposer = Proposer(harness, who.name(harness.policy), now)
     proposer.file(draft, document.evidence, again=True)
     return _result(proposer)
 
@@ -313,18 +335,3 @@ def _result(proposer: Proposer, deferred: tuple[Refused, ...] = (), note: str = 
     return Result(
         proposals=tuple(proposer.filed), refused=tuple(proposer.refused), deferred=deferred, note=note
     )
-
-
-def proposer(harness: Harness, key: str | None, *, cwd: Path, home: Path | None, env: dict[str, Any]) -> str:
-    """Name who proposes: the principal whose key is configured; "" when the policy knows none."""
-    policy = harness.policy
-    if policy is None:
-        return ""
-    try:
-        path = signing.find_key(key, cwd=cwd, home=home)
-        if path is None:
-            return ""
-        fingerprint = keys.parse(signing.public_key(path, env=env)).fingerprint
-    except (HarnessError, VoidError):
-        return ""
-    return policy.holders().get(fingerprint, "")

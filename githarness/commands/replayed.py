@@ -9,7 +9,6 @@ from typing import Any
 from githarness.commands import governed
 from githarness.commands.governed import Harness
 from githarness.errors import HarnessError
-from githarness.govern import ledger as ledgers
 from githarness.govern import void
 from githarness.propose import state
 from githarness.store.objects import Store
@@ -35,9 +34,7 @@ def _said(harness: Harness) -> dict[str, Any]:
         "cured": (), "void": (), "in_force": (), "decisions": 0, "unread": harness.unread, "replayed": True,
     }  # fmt: skip
     if ledger is None or verdict is None:
-        roots = ledgers.roots(harness.refs, blob=harness.blob)
-        hint = f"githarness trust {next(iter(roots))}" if roots else "githarness policy init --key FILE"
-        return {**found, "hint": hint}
+        return {**found, "hint": governed.pin_hint(harness)}
     return {
         **found,
         "ok": verdict.ok,

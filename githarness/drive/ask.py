@@ -11,15 +11,15 @@ from githarness.errors import UnreadableError
 
 # A model that thinks for longer is not going to answer.
 PATIENCE = 600.0
-# A reply of a megabyte is no proposal.
-LIMIT = 1 << 20
+# The transcript of an agent that looked at much; a proposal is one screen.
+LIMIT = 16 << 20
 
 
 def ask(command: str, question: str, *, patience: float = PATIENCE) -> str:
     """Run `command` in a shell with `question` on its input; return what it wrote.
 
     UnreadableError when it fails, takes longer than `patience` seconds, or writes more
-    than a megabyte.
+    than 16 MiB.
     """
     try:
         # the command is the user's own words, as an editor or a pager would be

@@ -23,7 +23,7 @@ from githarness.govern import chain as chains
 from githarness.govern import policy as policies
 from githarness.govern import reading
 from githarness.govern import tag as tags
-from githarness.govern.chain import InForce, Offered
+from githarness.govern.chain import Chain, InForce, Offered
 from githarness.govern.court import Court
 from githarness.govern.links import Links
 from githarness.govern.payload import MOST_LINKS, Decision, PolicySignature
@@ -54,6 +54,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     lost: tuple[str, ...]
     # Ids of the decisions that nobody has taken back, by mutation.
     live: dict[str, tuple[str, ...]]
+    # Next versions, by digest, that a root approver in office has signed, and not yet enough of them.
+    waiting: dict[str, Policy]
 
     @property
     def policy(self) -> Policy | None:
@@ -62,7 +64,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def proofs(self) -> frozenset[str]:
-        """Name every entry whose signature holds, for the next reading."""
+        """Name every entry that counts (`Tag.proof`), so that none of them is verified again."""
         return frozenset(tag.proof for tag in self.entries.values())
 
     @property
@@ -93,20 +95,19 @@ def load(
     heads: Collection[str] = (),
     main: Mapping[str, bytes] | None = None,
     proofs: Collection[str] = (),
-    before: Ledger | None = None,
+    known: Iterable[Tag] = (),
 ) -> Ledger:
     """Read a ledger.
 
     `refs` holds everything below refs/tags/githarness/v1/, `main` the files below
     decisions/ of main. Both are as untrusted as `blob`, which gives a policy's bytes.
-    `proofs` name entries whose signatures held before (`Tag.proof`), and are believed;
-    so is `before`, an earlier reading of the same ledger.
+    `proofs` name entries whose signatures held before (`Tag.proof`), and are believed.
+    `known` were read before, and are not read again where the bytes are the same.
     """
     if len(refs) > MOST_REFS:
         return _refused(pinned, f"{len(refs)} refs, of which {MOST_REFS} are read")
-    known = before.entries.values() if before is not None else ()
     read = reading.read(refs, main or {}, {tag.ref: tag for tag in known})
-    links = Links(read.tags, proofs if before is None else before.proofs)
+    links = Links(read.tags, proofs)
     offered = _offered((tag for tag in read.tags.values() if tag.payload.ledger == pinned), blob)
     chain = chains.follow(pinned, offered, links)
     court = Court(pinned, chain, offered, links)
@@ -130,6 +131,7 @@ def load(
         superseded=superseded,
         lost=tuple(one for one in read.lost if one in entries),
         live=_live(entries, superseded),
+        waiting=_waiting(entries, chain, offered),
     )
 
 
@@ -154,6 +156,7 @@ def _refused(pinned: str, words: str) -> Ledger:
         superseded=frozenset(),
         lost=(),
         live={},
+        waiting={},
     )
 
 
@@ -221,6 +224,12 @@ def _live(entries: Mapping[str, Tag], superseded: frozenset[str]) -> dict[str, t
         if isinstance(tag.payload, Decision) and tag.id not in superseded:
             found.setdefault(tag.payload.mutation, []).append(tag.id)
     return {mutation: tuple(sorted(ids)) for mutation, ids in found.items()}
+
+
+def _waiting(entries: Mapping[str, Tag], chain: Chain, offered: Mapping[str, Offered]) -> dict[str, Policy]:
+    placed = {one.digest for one in chain.versions}
+    signed = {tag.payload.policy for tag in entries.values() if isinstance(tag.payload, PolicySignature)}
+    return {digest: offered[digest].policy for digest in sorted(signed - placed)}
 
 
 def _superseded(entries: Mapping[str, Tag], links: Links) -> frozenset[str]:

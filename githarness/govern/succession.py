@@ -66,9 +66,12 @@ def add(of: Policy, principal: str, key: str, place: Place) -> Policy:
     return _next(of, place, keys=of.keys | {principal: (key,)}, root=root, rules=changed)
 
 
-def remove_key(of: Policy, principal: str, key: str, place: Place) -> Policy:
-    """Take a key, named by its fingerprint, from a principal; the last one takes them along."""
-    return _next(of, place, **_without(of, principal, key))
+def remove_key(of: Policy, key: str, place: Place) -> Policy:
+    """Take a key, named by its fingerprint, off the list; a principal's last one takes them along."""
+    owner = of.holders().get(key)
+    if owner is None:
+        raise RefusedError(f"the policy knows no key {key}", hint="githarness policy show")
+    return _next(of, place, **_without(of, owner, key))
 
 
 def remove(of: Policy, principal: str, place: Place) -> Policy:

@@ -8,8 +8,9 @@ apart from what is said for it, so that the fingerprint survives new evidence. I
 read only if writing it again gives the same bytes, which leaves no room for unknown
 or repeated fields, other orders, floats or spaces.
 
-Base and inverse are kept so that a reader sees them. Whoever applies or verifies
-computes them again (`disagreements`) and believes that.
+Base and inverse are kept so that a reader sees them. `apply` and `verify` compute them
+again and believe that; a review names where the document says something else
+(`disagreements`).
 
 What it does not do: it lands nothing, and holds neither time nor signature.
 """

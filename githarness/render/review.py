@@ -33,7 +33,9 @@ def text(document: Mutation, proposal: str, of: State, policy: Policy | None) ->
         f"component   {component}, class {document.change_class}",
         f"proposed by {document.proposer or 'nobody that the policy knows'}, from {document.source}",
     ]
-    head += [f"note        {escape.line(note)}" for note in document.rederived]
+    # what it says of itself was written by whoever pushed it
+    notes = (*document.rederived, *(f"the document {lie}" for lie in mutation.disagreements(document, of)))
+    head += [f"note        {escape.line(note)}" for note in notes]
     sections = (
         ("What changes", _changes(document, of)),
         ("Why", _quoted(document.rationale or "no reason was given")),

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from githarness.store import history, layout, main, refs
-from githarness.store.history import Step
+from githarness.store import layout, main, refs
 from githarness.store.objects import Store
 from githarness.store.publish import publish
 
@@ -56,19 +55,8 @@ def file(
     return Filed(commit=store.tip(ref) or commit, created=False)
 
 
-def read(store: Store, fingerprint: str) -> Step | None:
-    """Return what the proposal's commit does to its parent; None when there is no proposal."""
-    commit = store.tip(layout.proposal_ref(fingerprint))
-    return None if commit is None else history.step(store, commit)
-
-
 def every(store: Store) -> list[tuple[str, str]]:
     """Return fingerprint and commit of every proposal, in order of fingerprint."""
     listed = refs.listed(store.git, layout.PROPOSALS)
     named = ((layout.proposal_of(ref), commit) for ref, commit in listed)
     return [(fingerprint, commit) for fingerprint, commit in named if fingerprint is not None]
-
-
-def strangers(store: Store) -> list[str]:
-    """Return the branches among the proposals that are named by no fingerprint."""
-    return [ref for ref, _ in refs.listed(store.git, layout.PROPOSALS) if layout.proposal_of(ref) is None]

@@ -46,10 +46,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """Every entry that was read, in order of ref; `unread` is how many are over the limit.
+    """Every entry that was read, in order of ref, and how many are over the limit.
 
-    `missed` are those of the unread that have a name of an entry. Such names are read first,
-    so that junk stops nobody.
+    `missed` have a name of an entry, `unread` have none. Names of entries are read first, so
+    that junk stops nobody.
     """
 
     entries: tuple[Entry, ...]
@@ -91,9 +91,8 @@ def every(store: Store) -> Listing:
     entries = [_entry(ref, oid, answers[oid]) for ref, oid in taken]
     entries += map(_broken, refs.broken(store.path, layout.LEDGER, dict(named)))
     entries.sort(key=lambda entry: entry.ref)
-    return Listing(
-        entries=tuple(entries), unread=len(named) - len(taken), missed=max(0, len(legal) - COUNT_LIMIT)
-    )
+    missed = max(0, len(legal) - COUNT_LIMIT)
+    return Listing(entries=tuple(entries), unread=len(named) - len(taken) - missed, missed=missed)
 
 
 def _entry(ref: str, oid: str, answer: Object | Damaged) -> Entry:
