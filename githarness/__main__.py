@@ -19,7 +19,7 @@ def run() -> None:
     try:
         main()
     except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else OK
+        code = ended.code if isinstance(ended.code, int) else OK if ended.code is None else UNABLE
     for stream in (sys.stdout, sys.stderr):
         try:
             # an output that was closed from the start is None

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -57,7 +57,7 @@ class Invocation:
         with load("store.find").open_store(self.locate()) as opened:
             yield opened
 
-    def answer(self, command: str, result: Any, text: Callable[[], str]) -> None:
+    def answer(self, command: str, result: Any, text: Callable[[], str]) -> NoReturn:
         """Write the answer to standard output and leave with its exit code."""
         self.say(load("render.answer").as_json(command, result) if self.as_json else text())
         sys.exit(result.exit_code)

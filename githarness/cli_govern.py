@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -26,7 +26,7 @@ def config() -> Path:
 
 def kept() -> Any:
     """Return where answers are kept until something moves."""
-    return load("store.derived").Derived(load("store.place").cache("counters"))
+    return load("store.derived").Derived(load("store.place").cache("answers"))
 
 
 def home() -> Path | None:
@@ -223,7 +223,7 @@ def export(call: Invocation, form: str) -> None:
     click.echo(load("render.export").FORMS[form](result), nl=False)
 
 
-def stories(call: Invocation) -> None:
+def stories(call: Invocation) -> NoReturn:
     """Answer `log --mutations`."""
     with call.store() as store:
         result = load("commands.mutations").run(store, config())

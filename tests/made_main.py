@@ -5,7 +5,7 @@ import hashlib
 from made_ledger import ROOT_COMMIT, place
 
 from githarness.govern import payload, replay, succession, tag
-from githarness.govern.history import Step
+from githarness.govern.step import Step
 from githarness.measure.metrics import Metric
 from githarness.propose import files, mutation, patch
 from githarness.propose import state as states

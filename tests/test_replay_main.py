@@ -18,7 +18,7 @@ from made_main import (
 )
 
 from githarness.govern import replay, succession
-from githarness.govern.history import Step
+from githarness.govern.step import Step
 from githarness.propose import files, mutation, overlay, patch
 from githarness.propose import state as states
 

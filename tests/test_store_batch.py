@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from stores import git, made
 
 from githarness.store import batch, gitobject
-from githarness.store.batch import Batch, Damaged, Large, Object
+from githarness.store.batch import Batch, Damaged, Large, Missing, Object
 from githarness.store.git import Git
 
 ABSENT = "0" * 39 + "1"
@@ -47,8 +47,8 @@ def test_an_answer_that_is_not_whole_is_damaged(pipe, why):
 
 
 @pytest.mark.parametrize("pipe", [b"x missing\n", b"a b missing\n", b"x ambiguous\n", b" missing\n"])
-def test_what_git_does_not_have_is_none(pipe):
-    assert batch.receive(io.BytesIO(pipe), "x", "sha1") is None
+def test_what_git_does_not_have_is_missing(pipe):
+    assert batch.receive(io.BytesIO(pipe), "x", "sha1") == Missing(oid="x")
 
 
 def test_one_process_answers_many_questions(tmp_path):
@@ -56,7 +56,7 @@ def test_one_process_answers_many_questions(tmp_path):
     oids = [blob(path, b"%d" % number) for number in range(5)]
     asking = Batch(Git(path), "sha1")
     assert [asking.get(oid).data for oid in oids] == [b"0", b"1", b"2", b"3", b"4"]
-    assert asking.get(ABSENT) is None
+    assert asking.get(ABSENT) == Missing(oid=ABSENT)
     asking.close()
 
 
@@ -97,7 +97,7 @@ def test_an_object_over_the_limit_is_passed_over_and_the_next_one_is_read(tmp_pa
     path = made(tmp_path)
     oids = [blob(path, data) for data in (b"x" * 5_000_000, b"small", b"12345")]
     large, *rest = batch.stream(Git(path), oids, "sha1", limit=5)
-    assert large == Large(oid=oids[0], why=batch.TOO_LARGE, kind="blob", size=5_000_000)
+    assert large == Large(oid=oids[0], kind="blob", size=5_000_000)
     assert [found.data for found in rest] == [b"small", b"12345"]
 
 

@@ -7,7 +7,7 @@ from stores import git, made, python
 
 from githarness.errors import CorruptError, RefusedError, StorageError, UsageError
 from githarness.store import layout, signing, tags
-from githarness.store.batch import Damaged, Large, Object
+from githarness.store.batch import Large, Missing, Object
 from githarness.store.find import open_store
 from githarness.store.tags import Entry
 
@@ -276,5 +276,5 @@ def test_targets_are_told_by_kind_and_what_cannot_be_had_says_why(tmp_path):
     big, gone = blob(path, b"x" * (tags.TARGET_LIMIT + 1)), "0" * 39 + "1"
     with open_store(path) as store:
         found = tags.targets(store, [head(path), big, gone, head(path)])
-    assert [type(answer) for answer in found.values()] == [Object, Large, Damaged]
+    assert [type(answer) for answer in found.values()] == [Object, Large, Missing]
     assert found[head(path)].kind == "commit"

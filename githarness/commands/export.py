@@ -7,6 +7,8 @@ nothing is verified twice and nothing heavy is loaded. Guidance is appended and 
 prompt never touched: no overlay gives no bytes. What this does not do: it starts no agent.
 """
 
+# what follows by name is loaded only when something must be verified: pydantic and
+# cryptography alone take 0.1 s
 import importlib
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import msgspec
 
 from githarness.commands import kept
+from githarness.commands.kept import Slot
 from githarness.errors import OK
 from githarness.store.derived import Derived
 from githarness.store.objects import Store
@@ -39,15 +42,13 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(store: Store, config: Path, derived: Derived) -> Result:
     """Return the verified state; RefusedError when main is not what was decided."""
-    before = kept.moving(store)
-    known = kept.recall(KIND, before, store, config, derived)
+    slot = Slot(kind=KIND, place=lambda: kept.moving(store), store=store, config=config, derived=derived)
+    known = slot.recall()
     if known is not None:
         return msgspec.json.decode(known, type=Result)
+    before = slot.place()
     store.begin(importlib.import_module("githarness.store.snapshot").read)
-    # pydantic and cryptography are loaded here, when something must be verified
     found = importlib.import_module("githarness.commands.settled").settled(store, config)
     result = Result(**found)
-    # What moved meanwhile was not what was verified.
-    if kept.moving(store) == before:
-        kept.keep(KIND, before, store, config, derived, msgspec.json.encode(result, order="sorted"))
+    slot.keep(before, msgspec.json.encode(result, order="sorted"))
     return result

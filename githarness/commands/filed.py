@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import msgspec
 
 from githarness import canon
-from githarness.commands import governed
+from githarness.commands import governed, picked
 from githarness.commands.governed import Harness
-from githarness.errors import HarnessError, MissingError, UnreadableError, UsageError
+from githarness.errors import HarnessError, UnreadableError
 from githarness.govern import standing as standings
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
@@ -29,7 +29,6 @@ from githarness.store import main as branch
 from githarness.store.objects import Store
 
 _MUTATIONS = "mutations/"
-MIN_PREFIX = 4
 LANDED = "this proposal has landed before, and lands once"
 
 
@@ -49,16 +48,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 def proposal(store: Store, prefix: str) -> Proposal:
     """Return the one proposal whose fingerprint begins with `prefix`."""
-    if not layout.is_prefix(prefix) or len(prefix) < MIN_PREFIX:
-        raise UsageError(f"not the id of a proposal: {prefix[:64]}", hint="githarness log --mutations")
-    found = [(name, commit) for name, commit in proposals.every(store) if name.startswith(prefix)]
-    if not found:
-        raise MissingError(
-            f"no proposal has an id that begins with {prefix}", hint="githarness log --mutations"
-        )
-    if len(found) > 1:
-        raise UsageError(f"{prefix} is the beginning of {len(found)} proposals", hint="give more digits")
-    return read(store, *found[0])
+    on_file = dict(proposals.every(store))
+    name = picked.pick(prefix, on_file, "proposal", "githarness log --mutations")
+    return read(store, name, on_file[name])
 
 
 def every(store: Store) -> Iterator[Proposal | str]:

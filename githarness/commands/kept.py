@@ -1,10 +1,10 @@
 """Kept answers: what a replay found, for as long as nothing that it rests on has moved.
 
-The gap this closes: an answer that is computed anew each time costs half a second for a
-thousand decisions; one that is merely cached can be put there by somebody else. The
-decision: the answer lies in the user's cache under everything it depends on, and its
-digest, together with that, in the user's trust file. What this does not do: it looks at
-no commit, and keeps no answer that was a "no".
+The gap this closes: an answer that is computed anew each time costs a third of a second
+for a thousand decisions; one that is merely cached can be put there by somebody else.
+The decision: the answer lies in the user's cache under everything it depends on, and
+its digest, together with that, in the user's trust file. What this does not do: it
+looks at no commit, and keeps no answer that was a "no".
 """
 
 from collections.abc import Callable
@@ -18,11 +18,8 @@ from githarness.store.derived import Derived
 from githarness.store.objects import Store
 from githarness.store.trust import Pin
 
-# Marks that are remembered per store: two answers on main and a few branches of late.
+# Marks that are remembered per store: an answer of `verify` and one of `export`, now and of late.
 MOST_STATES = 8
-
-# Says where all of it is that an answer rests on; None when that cannot be told.
-Place = Callable[[Store], str | None]
 
 
 def moving(store: Store) -> str:
@@ -30,26 +27,43 @@ def moving(store: Store) -> str:
     return f"{refs.tip(store.path, layout.MAIN)}-{refs.fingerprint(store.path, layout.LEDGER)}"
 
 
-def recall(kind: str, place: str | None, store: Store, config: Path, derived: Derived) -> bytes | None:
-    """Return what was kept for exactly this; None for anything that this user did not keep."""
-    pin = trust.read(config, store.path)
-    if pin is None or place is None:
-        return None
-    key = _key(kind, place, store, pin)
-    data = derived.get(key)
-    return data if data is not None and _mark(key, data) in pin.states else None
+class Slot(msgspec.Struct, frozen=True, kw_only=True):
+    """Where one kind of answer is kept for one store.
 
+    `place` says where all of it is that the answer rests on; None when that cannot be told.
+    """
 
-def keep(kind: str, place: str | None, store: Store, config: Path, derived: Derived, data: bytes) -> None:
-    """Keep an answer for as long as `place` says the same."""
-    pin = trust.read(config, store.path)
-    if pin is None or place is None:
-        return
-    key = _key(kind, place, store, pin)
-    mark = _mark(key, data)
-    if mark not in pin.states:
-        derived.put(key, data)
-        trust.update(config, store.path, lambda old: _with(old, mark))
+    kind: str
+    place: Callable[[], str | None]
+    store: Store
+    config: Path
+    derived: Derived
+
+    def recall(self) -> bytes | None:
+        """Return what was kept for exactly this; None for anything that this user did not keep."""
+        place, pin = self.place(), self._pin()
+        if pin is None or place is None:
+            return None
+        key = self._key(place, pin)
+        data = self.derived.get(key)
+        return data if data is not None and _mark(key, data) in pin.states else None
+
+    def keep(self, before: str | None, data: bytes) -> None:
+        """Keep an answer that was found when all was as `before` said, if nothing has moved since."""
+        place, pin = self.place(), self._pin()
+        if pin is None or place is None or place != before:
+            return
+        key = self._key(place, pin)
+        mark = _mark(key, data)
+        if mark not in pin.states:
+            self.derived.put(key, data)
+            trust.update(self.config, self.store.path, lambda old: _with(old, mark))
+
+    def _pin(self) -> Pin | None:
+        return trust.read(self.config, self.store.path)
+
+    def _key(self, place: str, pin: Pin) -> str:
+        return f"{self.kind}-{self.store.path}-{place}-{(pin.ledger, pin.heads, pin.main)}"
 
 
 def _mark(key: str, data: bytes) -> str:
@@ -61,7 +75,3 @@ def _with(pin: Pin | None, mark: str) -> Pin | None:
     if pin is None or mark in pin.states:
         return pin
     return msgspec.structs.replace(pin, states=(*pin.states, mark)[-MOST_STATES:])
-
-
-def _key(kind: str, place: str, store: Store, pin: Pin) -> str:
-    return f"{kind}-{store.path}-{place}-{(pin.ledger, pin.heads, pin.main)}"

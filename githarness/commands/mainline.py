@@ -9,7 +9,8 @@ nothing, and remembers nothing beyond the command.
 from collections.abc import Iterator
 
 from githarness.errors import MissingError
-from githarness.govern.history import Step, Walk
+from githarness.govern.history import Walk
+from githarness.govern.step import Step
 from githarness.store import history
 from githarness.store import main as branch
 from githarness.store.objects import Store
@@ -22,7 +23,7 @@ def explained(store: Store, root: str, tip: str, before: Walk | None = None) -> 
     """
     if before is not None and before.root == root and before.last is not None:
         try:
-            return _taken(before, onward(store, before.last, tip))
+            return _taken(before.copy(), onward(store, before.last, tip))
         except MissingError:
             pass  # main was set back meanwhile, and is explained from the root
     steps = history.steps(store, root, tip)

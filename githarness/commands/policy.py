@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from githarness.commands import filed, governed, signed
+from githarness.commands import governed, picked, signed
 from githarness.commands.governed import Harness
-from githarness.errors import OK, UNKNOWN, MissingError, RefusedError, UsageError
+from githarness.errors import OK, UNKNOWN, RefusedError
 from githarness.govern import keys, succession
 from githarness.govern import ledger as ledgers
 from githarness.govern import policy as policies
@@ -23,8 +23,8 @@ from githarness.govern.ledger import Ledger
 from githarness.govern.payload import PolicySignature
 from githarness.govern.policy import Policy
 from githarness.govern.succession import Place
-from githarness.store import layout, signing, tags, trust
 from githarness.store import main as branch
+from githarness.store import signing, tags, trust
 from githarness.store.objects import Store
 from githarness.store.trust import Pin
 
@@ -189,13 +189,8 @@ def cosign(store: Store, prefix: str, signer: Signer) -> Result:
 
 def _waiting(ledger: Ledger, prefix: str) -> Policy:
     """Return the one next version whose digest begins with `prefix`."""
-    if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
-        raise UsageError(f"not the digest of a policy: {prefix[:64]}", hint="githarness policy show")
-    found = [one for digest, one in ledger.waiting.items() if digest.startswith(prefix)]
-    if len(found) != 1:
-        known = ", ".join(digest[:12] for digest in ledger.waiting) or "none"
-        raise MissingError(f"{len(found)} next versions begin with {prefix[:64]}", hint=f"waiting: {known}")
-    return found[0]
+    picked.check(prefix, "digest of a policy", "githarness policy show")
+    return ledger.waiting[picked.pick(prefix, ledger.waiting, "next version", "githarness policy show")]
 
 
 def _sign(harness: Harness, after: Policy, heads: tuple[str, ...], signer: Signer) -> Result:
@@ -275,25 +270,21 @@ def pin(store: Store, ledger: str, config: Path) -> None:
 
 def trusted(store: Store, config: Path, prefix: str | None) -> Trusted:
     """Pin the ledger whose id begins with `prefix`, or say what is pinned. Nothing is verified."""
+    if prefix is not None:
+        picked.check(prefix, "ledger id", "githarness trust")
     harness = governed.load(store, config)
     roots = ledgers.roots(harness.refs, blob=harness.blob)
-    candidates = {
-        digest: {name: [keys.parse(one).fingerprint for one in held] for name, held in policy.keys.items()}
-        for digest, policy in roots.items()
-    }
     pinned = harness.pin.ledger if harness.pin is not None else None
     note = ""
     if prefix is not None:
-        found = [digest for digest in roots if digest.startswith(prefix)]
-        if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
-            raise UsageError(f"not a ledger id: {prefix[:64]}", hint="githarness trust")
-        if len(found) != 1:
-            raise MissingError(
-                f"{len(found)} ledgers here have an id that begins with {prefix}", hint="githarness trust"
-            )
-        pinned = found[0]
+        pinned = picked.pick(prefix, roots, "ledger here", "githarness trust")
         pin(store, pinned, config)
         note = "pinned, and not verified by that: githarness verify"
     elif pinned is None and roots:
         note = "compare the id with what its owner tells you, then: githarness trust ID"
+    candidates = {digest: _keys(policy) for digest, policy in roots.items()}
     return Trusted(store=str(store.path), ledger=pinned, candidates=candidates, note=note)
+
+
+def _keys(policy: Policy) -> dict[str, list[str]]:
+    return {name: [keys.parse(one).fingerprint for one in held] for name, held in policy.keys.items()}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from githarness.commands import filed, governed
+from githarness.commands import governed, picked
 from githarness.commands.governed import Harness
-from githarness.errors import OK, LockedError, MissingError, RefusedError, UsageError
-from githarness.govern.history import Landing
+from githarness.errors import OK, LockedError, RefusedError
+from githarness.govern.step import Landing
 from githarness.govern.tag import ON_MAIN
 from githarness.propose import files as state_files
 from githarness.propose import patch, state
@@ -66,16 +66,10 @@ def _in_force(harness: Harness) -> list[Landing]:
 
 
 def _chosen(found: list[Landing], prefix: str) -> Landing:
-    if not layout.is_prefix(prefix) or len(prefix) < filed.MIN_PREFIX:
-        raise UsageError(f"not the id of a mutation: {prefix[:64]}", hint="githarness log --mutations")
-    matches = [one for one in found if one.fingerprint.startswith(prefix)]
-    if not matches:
-        raise MissingError(
-            f"no mutation in force has an id that begins with {prefix}", hint="githarness log --mutations"
-        )
-    if len({one.fingerprint for one in matches}) > 1:
-        raise UsageError(f"{prefix} is the beginning of {len(matches)} ids", hint="give more digits")
-    return matches[-1]
+    name = picked.pick(
+        prefix, (one.fingerprint for one in found), "mutation in force", "githarness log --mutations"
+    )
+    return [one for one in found if one.fingerprint == name][-1]
 
 
 def _with_later(found: list[Landing], chosen: Landing, *, cascade: bool) -> list[Landing]:

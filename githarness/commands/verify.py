@@ -7,12 +7,15 @@ ledger, what is pinned, or any object file on the disk is another. What this doe
 it repairs nothing.
 """
 
+# what follows by name is loaded only when something must be verified: pydantic and
+# cryptography alone take 0.1 s
 import importlib
 from pathlib import Path
 
 import msgspec
 
 from githarness.commands import kept
+from githarness.commands.kept import Slot
 from githarness.errors import NO, OK, UNKNOWN
 from githarness.store import disk
 from githarness.store.derived import Derived
@@ -67,21 +70,20 @@ def run(
     """
     if ref is not None or everything:
         return _replayed(store, config, ref, anew=everything)
-    before = _place(store)
-    known = kept.recall(KIND, before, store, config, derived)
+    slot = Slot(kind=KIND, place=lambda: _place(store), store=store, config=config, derived=derived)
+    known = slot.recall()
     if known is not None:
         return msgspec.structs.replace(msgspec.json.decode(known, type=Result), replayed=False)
+    before = slot.place()
     found = _replayed(store, config, None, anew=False)
-    # What moved meanwhile was not what was verified.
-    if found.ok and _place(store) == before:
-        kept.keep(KIND, before, store, config, derived, msgspec.json.encode(found, order="sorted"))
+    if found.ok:
+        slot.keep(before, msgspec.json.encode(found, order="sorted"))
     return found
 
 
 def _replayed(store: Store, config: Path, ref: str | None, *, anew: bool) -> Result:
     if ref is None:
         store.begin(importlib.import_module("githarness.store.snapshot").read)
-    # pydantic and cryptography are loaded here, when something must be verified
     words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref, anew=anew)
     return msgspec.convert(words, type=Result)
 

@@ -16,11 +16,12 @@ import msgspec
 from githarness.govern import history as histories
 from githarness.govern import landing as landings
 from githarness.govern import standing as standings
-from githarness.govern.history import History, Landing, Step, Undoing
+from githarness.govern.history import History, Undoing
 from githarness.govern.landing import Ground
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
 from githarness.govern.standing import Question, Standing
+from githarness.govern.step import Landing, Step
 from githarness.govern.void import Problem
 from githarness.propose.state import State
 

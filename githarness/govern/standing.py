@@ -58,14 +58,19 @@ def standing(ledger: Ledger, policy: Policy, question: Question, *, now: int | N
     problems = [problem.message for problem in ledger.problems]
     if rule is None:
         return Standing(verdict="pending", reasons=(*problems, f"nobody may approve {question.component}"))
+    return _counted(given, rule, question, problems, now)
+
+
+def _counted(
+    given: list[tuple[Tag, Decision]], rule: Rule, question: Question, problems: list[str], now: int | None
+) -> Standing:
     obstacles = {tag.id: tuple(_obstacles(tag, word, rule, question, now)) for tag, word in given}
     approvals = [one for one in given if one[1].decision == "approve" and not obstacles[one[0].id]]
     names = _principals(approvals)
-    enough = len(names) >= rule.threshold
-    missing = [] if enough else [f"{len(names)} of {rule.threshold} approvals"]
+    missing = [] if len(names) >= rule.threshold else [f"{len(names)} of {rule.threshold} approvals"]
     unheard = [reason for reasons in obstacles.values() for reason in reasons]
     return Standing(
-        verdict="approved" if enough and not problems else "pending",
+        verdict="pending" if missing or problems else "approved",
         approved_by=names,
         needed=rule.threshold,
         decisions=_ids(approvals),

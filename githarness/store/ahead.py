@@ -1,9 +1,9 @@
-"""Ahead: something that is read in a thread of its own while Python does something else.
+"""Ahead: readings that are made in a thread of their own while Python does something else.
 
 The gap this closes: git answers for 40 ms while nothing else happens, and Python then
-loads libraries for 90 ms while git is idle. The decision: a reading that failed is made
-again where it is waited for, since that is where its error belongs. What this does not
-do: it starts nothing that writes.
+loads libraries for 90 ms while git is idle. The decision: a reading is begun early and
+finished where its answer is needed; one that failed is made again there, since that is
+where its error belongs. What this does not do: it starts nothing that writes.
 """
 
 import threading

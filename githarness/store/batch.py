@@ -21,7 +21,6 @@ import msgspec
 from githarness.store import gitobject
 from githarness.store.git import Git
 
-TOO_LARGE = "too large"
 _CHUNK = 1 << 20
 
 
@@ -40,11 +39,18 @@ class Damaged(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
+class Missing(Damaged, frozen=True, kw_only=True):
+    """An object that git does not have."""
+
+    why: str = "missing"
+
+
 class Large(Damaged, frozen=True, kw_only=True):
     """An object over the limit that the asker gave; its bytes were passed over, not kept."""
 
     kind: str
     size: int
+    why: str = "too large"
 
 
 class Batch:
@@ -55,8 +61,8 @@ class Batch:
         self._algorithm = algorithm
         self._process: subprocess.Popen[bytes] | None = None
 
-    def get(self, name: str) -> Object | Damaged | None:
-        """Return the object git resolves `name` to; None when it resolves to nothing."""
+    def get(self, name: str) -> Object | Damaged:
+        """Return the object git resolves `name` to; `Missing` when it resolves to nothing."""
         process = self._process = self._process or self._start()
         stdin, stdout = pipes(process)
         try:
@@ -66,7 +72,7 @@ class Batch:
             self.close()
             return Damaged(oid=name, why="git stopped answering")
         answer = receive(stdout, name, self._algorithm)
-        if isinstance(answer, Damaged):
+        if isinstance(answer, Damaged) and not isinstance(answer, Missing):
             self.close()  # what follows in the pipe cannot be trusted
         return answer
 
@@ -92,8 +98,8 @@ class Batch:
         answered = 0
         try:
             for oid in oids:
-                answer = receive(stdout, oid, self._algorithm, limit) or Damaged(oid=oid, why="missing")
-                if isinstance(answer, Damaged) and answer.why not in {"missing", TOO_LARGE}:
+                answer = receive(stdout, oid, self._algorithm, limit)
+                if isinstance(answer, Damaged) and not isinstance(answer, Missing | Large):
                     yield answer
                     return
                 answered += 1
@@ -145,19 +151,17 @@ def _feed(stdin: IO[bytes], oids: list[str]) -> None:
         pass  # the consumer stopped early, or git died: the reading side says which
 
 
-def receive(
-    stdout: IO[bytes], asked: str, algorithm: str, limit: int | None = None
-) -> Object | Damaged | None:
-    """Read one answer of `cat-file --batch` and check it."""
+def receive(stdout: IO[bytes], asked: str, algorithm: str, limit: int | None = None) -> Object | Damaged:
+    """Read one answer of `cat-file --batch-command`, and check it."""
     header = stdout.readline()
     words = header.decode("utf-8", "replace").split()
     if not header.endswith(b"\n"):
         return Damaged(oid=asked, why="git gave up on it")
     if len(words) != 3 or not words[2].isdigit():
-        return None
+        return Missing(oid=asked)
     oid, kind, size = words[0], words[1], int(words[2])
     if limit is not None and size > limit:
-        return _pass_over(stdout, Large(oid=oid, why=TOO_LARGE, kind=kind, size=size))
+        return _pass_over(stdout, Large(oid=oid, kind=kind, size=size))
     data = stdout.read(size + 1)
     if len(data) != size + 1:
         return Damaged(oid=oid, why="cut short")

@@ -2,9 +2,9 @@
 
 The gap this closes: `git log` reads a commit graph that is a mere cache and trees that
 nobody hashed, and a process for each commit makes a thousand steps four seconds. The
-decision: two processes whatever the length. One answers for commits and trees, whose
-parents and lines are read from hashed bytes; one streams the files that differ. A
-merge is one step, judged by what it did to its first parent.
+decision: one process whatever the length, for commits and trees, whose parents and
+lines are read from hashed bytes, and for the files that differ. A merge is one step,
+judged by what it did to its first parent.
 
 What it does not do: it explains nothing. What a step means is for whoever knows
 mutations.

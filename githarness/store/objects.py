@@ -225,7 +225,7 @@ class Store:
         return list(gitobject.entries(tree, self.algorithm))
 
     def _object(self, oid: str, path: str, kind: str) -> Object:
-        return self._checked(self._batch.get(oid) or Damaged(oid=oid, why="missing"), path, kind)
+        return self._checked(self._batch.get(oid), path, kind)
 
     def _checked(self, answer: Object | Damaged, path: str, kind: str) -> Object:
         if isinstance(answer, Damaged):
