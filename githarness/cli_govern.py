@@ -83,12 +83,11 @@ def decision(word: str, help_text: str) -> click.Command:
             _shown(call, reading.review, digest, key)
             result = module.decide(
                 reading,
-                word,
+                module.Said(decision=word, **given),
                 key=signing_key(key),
                 now=int(time.time()),
                 env=dict(os.environ),
                 config=config(),
-                **given,
             )
         call.answer(word, result, lambda: load("render.govern").decided(result))
 

@@ -109,8 +109,8 @@ class World:
         with open_store(self.path) as store:
             reading = decide.read(store, self.config, one)
             found = decide.decide(
-                reading, verdict, key=self.key(person), now=self.time, env=self.env(), config=self.config,
-                **options,
+                reading, decide.Said(decision=verdict, **options),
+                key=self.key(person), now=self.time, env=self.env(), config=self.config,
             )  # fmt: skip
         return found.tag.rsplit("/", 1)[1]
 

@@ -123,7 +123,7 @@ def test_a_file_swapped_between_reading_and_signing_is_not_what_is_signed(tmp_pa
         files = {name: made.show(ref, name) for name in made.files(ref)}
         swapped = made.push(files, parent=made.tip(), ref=ref, message="another")
         signer = {"key": made.key(ADA), "now": NOW, "env": made.env(), "config": made.config}
-        entry = decide.decide(reading, "approve", **signer).tag.rsplit("/", 1)[1]
+        entry = decide.decide(reading, decide.Said(decision="approve"), **signer).tag.rsplit("/", 1)[1]
     assert f"object {shown}".encode() in made.data(entry)
     assert shown != swapped
     assert made.standing(one) == "pending"

@@ -706,7 +706,7 @@ def test_a_change_that_cannot_be_proposed_again_is_not_said_to_be(tmp_path):
     assert "propose --again" not in line.reason
     with open_store(made.path) as store, pytest.raises(RefusedError) as caught:
         decide.decide(
-            decide.read(store, made.config, one), "approve",
+            decide.read(store, made.config, one), decide.Said(decision="approve"),
             key=made.key(ADA), now=NOW + 9, env=made.env(), config=made.config,
         )  # fmt: skip
     assert "--again" not in caught.value.hint
@@ -730,3 +730,25 @@ def test_a_document_that_says_less_of_itself_than_it_does_is_shown_for_it(tmp_pa
     made.git("update-ref", branch, layout.MAIN)
     made.push({**said, layout.mutation(canon.sha256(lie)): lie}, ref=branch)
     assert "note        the document names class config, and is prose" in made.ask("review", one)[1]["text"]
+
+
+def test_a_problem_of_main_comes_with_the_command_that_cures_it(tmp_path):
+    made = world(tmp_path)
+    one = made.land(*FIVE)
+    made.reject(one, supersede=True)
+    code, found = made.ask("verify")
+    assert (code, found["hint"]) == (1, f"githarness rollback {one[:12]}")
+    assert made.run(*found["hint"].split()[1:])[0] == 0
+    assert made.verify().ok
+
+
+def test_a_hand_on_main_is_cured_by_reverting_the_commit_that_the_hint_names(tmp_path):
+    made = world(tmp_path)
+    made.land(*FIVE)
+    by_hand = made.push({"knobs/max_turns": b"3\n"})
+    _, found = made.ask("verify")
+    assert f"git revert {by_hand[:12]}, and push" in found["hint"]
+    clone = made.checkout()
+    clone("revert", "--no-edit", by_hand)
+    clone("push", "-q", "origin", "HEAD:main")
+    assert made.verify().ok

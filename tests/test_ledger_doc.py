@@ -132,7 +132,7 @@ class Office:
     def approve(self, proposal, now):
         reading = decide.read(self.store, self.config, proposal)
         known = {"key": self.key, "now": now, "env": self.env, "config": self.config}
-        return decide.decide(reading, "approve", **known)
+        return decide.decide(reading, decide.Said(decision="approve"), **known)
 
     def approve_as_written(self, proposal, now):
         """Approve with a nonce that anybody can repeat."""

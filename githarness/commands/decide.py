@@ -92,17 +92,19 @@ def read(store: Store, config: Path, prefix: str) -> Reading:
     )
 
 
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says: the decision, and what goes into the signature beside it."""
+
+    decision: Verdict
+    reason: str = ""
+    # Seconds since 1970; 0 is never.
+    expires: int = 0
+    # Takes back the same person's earlier decisions on this change.
+    supersede: bool = False
+
+
 def decide(
-    reading: Reading,
-    decision: Verdict,
-    *,
-    key: Path,
-    reason: str = "",
-    expires: int = 0,
-    supersede: bool = False,
-    now: int,
-    env: Mapping[str, str],
-    config: Path,
+    reading: Reading, said: Said, *, key: Path, now: int, env: Mapping[str, str], config: Path
 ) -> Decided:
     """Sign a decision on what was read, verify it, and keep it as a tag.
 
@@ -111,16 +113,29 @@ def decide(
     """
     harness, one = reading.harness, reading.proposal
     ledger, policy, _ = governed.require(harness)
-    _require_open(reading, ledger, approves=decision == "approve" and not supersede)
-    _check_words(reason, expires, now)
+    _require_open(reading, ledger, approves=said.decision == "approve" and not said.supersede)
+    _check_words(said.reason, said.expires, now)
     own, principal = _signer(policy, key, env)
+    words = _words(reading, said, principal, own, now)
+    ref = signed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
+    after = governed.load(harness.store, config, before=harness)
+    governed.remember(after, config)
+    standing = filed.stands(after, one)
+    return Decided(
+        id=one.id, decision=said.decision, tag=ref, standing=standing.verdict, reasons=standing.reasons
+    )
+
+
+def _words(reading: Reading, said: Said, principal: str, own: Key, now: int) -> Decision:
+    harness, one = reading.harness, reading.proposal
+    ledger, policy, _ = governed.require(harness)
     asked = filed.question(one, reading.of)
-    earlier = [found.id for found, said in ledger.decisions(one.id) if said.principal == principal]
-    words = Decision(
+    earlier = [found.id for found, word in ledger.decisions(one.id) if word.principal == principal]
+    return Decision(
         ledger=ledger.id,
         policy=policies.digest(policy),
         prev=ledger.prev,
-        decision=decision,
+        decision=said.decision,
         mutation=one.id,
         document=one.digest,
         base=Base(commit=harness.tip, state=asked.base),
@@ -129,17 +144,12 @@ def decide(
         principal=principal,
         key=own.fingerprint,
         display=reading.review.digest,
-        supersedes=tuple(earlier) if supersede else (),
+        supersedes=tuple(earlier) if said.supersede else (),
         issued=now,
-        expires=expires,
+        expires=said.expires,
         nonce=secrets.token_hex(_NONCE),
-        reason=reason,
+        reason=said.reason,
     )
-    ref = signed.sign(harness.store, one.commit, words, key=key, now=now, env=env)
-    after = governed.load(harness.store, config, before=harness)
-    governed.remember(after, config)
-    standing = filed.stands(after, one)
-    return Decided(id=one.id, decision=decision, tag=ref, standing=standing.verdict, reasons=standing.reasons)
 
 
 def _require_open(reading: Reading, ledger: Ledger, *, approves: bool) -> None:

@@ -67,10 +67,16 @@ def read(store: Store, name: str, commit: str) -> Proposal:
     step = history.step(store, commit)
     found = [one.new for one in step.changed if one.path.startswith(_MUTATIONS) and one.new is not None]
     if len(found) != 1:
-        raise UnreadableError(f"proposal {name[:12]}: its commit brings {len(found)} documents, not one")
+        raise UnreadableError(
+            f"proposal {name[:12]}: its commit brings {len(found)} documents, not one",
+            hint=f"git --git-dir={store.path} show {commit}; proposing the change again puts it right",
+        )
     document = mutations.decode(found[0], f"proposal {name[:12]}")
     if mutations.fingerprint(document) != name:
-        raise UnreadableError(f"proposal {name[:12]}: its document is another change")
+        raise UnreadableError(
+            f"proposal {name[:12]}: its document is another change",
+            hint=f"git --git-dir={store.path} show {commit}; proposing the change again puts it right",
+        )
     return Proposal(id=name, commit=commit, document=document, data=found[0])
 
 

@@ -10,13 +10,23 @@ from githarness.commands import governed
 from githarness.commands.governed import Harness
 from githarness.errors import HarnessError
 from githarness.govern import void
+from githarness.govern.replay import Verdict
 from githarness.propose import state
 from githarness.store.objects import Store
 
-HINT = (
-    "githarness rollback ID takes back what landed without leave; git revert COMMIT a hand on main; "
-    "an entry that is missing must be fetched from whoever has it"
+# What to do about a problem of the ledger, by its rule; one of main is cured where it stands.
+_WAYS = {
+    "policy-fork": "ask the root approvers which version is meant, and delete the last signature of the other",
+    "ledger-missing": "githarness trust shows which ledgers are here; ask the owner of the pinned one",
+    "too-many": "delete the refs below refs/tags/githarness that nobody signed",
+    "size": "delete the refs below refs/tags/githarness that nobody signed",
+    "main-rewound": "push main again from a clone that has the commit which was verified here",
+    "other-root": "push main again from a clone that has the root of this ledger",
+}
+_FETCH = (
+    "git --git-dir={store} fetch REMOTE 'refs/tags/githarness/*:refs/tags/githarness/*', from whoever has it"
 )
+_REVERT = "in a clone: git revert {commit}, and push; githarness verify says when it is cured"
 
 
 def replayed(store: Store, config: Path, ref: str | None, *, anew: bool) -> dict[str, Any]:
@@ -44,8 +54,23 @@ def _said(harness: Harness) -> dict[str, Any]:
         "void": tuple(_words("", one.ref, one.rule, one.reason) for one in ledger.void),
         "in_force": tuple(one.landing.fingerprint for one in verdict.in_force),
         "decisions": len(ledger.entries),
-        "hint": "" if verdict.ok else HINT,
+        "hint": _way(harness, verdict),
     }
+
+
+def _way(harness: Harness, verdict: Verdict) -> str:
+    """Say what cures the first problem; empty where there is none."""
+    if not verdict.problems:
+        return ""
+    first = verdict.problems[0]
+    landed = [one.landing.fingerprint for one in verdict.in_force if one.landing.path == first.path]
+    if landed and first.rule in {"not-approved", "rejected"}:
+        return f"githarness rollback {landed[0][:12]}"
+    if first.rule in _WAYS:
+        return _WAYS[first.rule]
+    return (
+        _REVERT.format(commit=first.commit[:12]) if first.commit else _FETCH.format(store=harness.store.path)
+    )
 
 
 def _state(harness: Harness) -> str | None:

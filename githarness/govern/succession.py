@@ -96,7 +96,10 @@ def set_threshold(of: Policy, component: str, threshold: int, place: Place) -> P
         return _next(of, place, root=_threshold(of.root, threshold=threshold))
     rule = of.rule(component)
     if rule is None:
-        raise RefusedError(f"the policy has no rule for {component}, so nobody approves its changes")
+        raise RefusedError(
+            f"the policy has no rule for {component}, so nobody approves its changes",
+            hint=f"githarness policy approvers {component} NAME",
+        )
     return _next(of, place, rules=of.rules | {component: _rule(rule, threshold=threshold)})
 
 

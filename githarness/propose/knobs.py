@@ -161,7 +161,10 @@ class Declaration(BaseModel):
             raise self.undeclared(name)
         value = knob.read(written.strip())
         if value is None or not knob.admits(value):
-            raise RefusedError(f"{name} must be {knob.wanted}, not {written.strip()[:60]!r}")
+            raise RefusedError(
+                f"{name} must be {knob.wanted}, not {written.strip()[:60]!r}",
+                hint=f"githarness propose --set {name}=VALUE",
+            )
         return value
 
     def undeclared(self, name: str) -> MissingError:

@@ -107,7 +107,7 @@ def resolve(prefix: str, entries: Iterable[Entry]) -> str:
     if len(found) != 1:
         known = ", ".join(one[:12] for one in ids) or "none"
         what = "several entries begin" if found else "no guidance in force begins"
-        raise MissingError(f"{what} with {prefix[:64]!r}; in force are: {known}", hint="githarness export")
+        raise MissingError(f"{what} with {prefix[:64]!r}; in force are: {known}", hint="name one of these")
     return found[0]
 
 

@@ -194,7 +194,7 @@ def apply(patch: Patch, of: State) -> State:
     """Return the state after a patch; RefusedError when it would not do all that it says."""
     reasons = tuple(obstacles(patch, of))
     if reasons:
-        raise RefusedError("; ".join(reasons), hint="githarness status")
+        raise RefusedError("; ".join(reasons), hint="githarness export says what is in force")
     entries = tuple(entry for entry in of.overlay if entry.id not in patch.drop_guidance)
     for guidance in patch.add_guidance:
         entries = overlay.append(entries, guidance)

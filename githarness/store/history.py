@@ -71,7 +71,7 @@ def _chain(store: Store, root: str, tip: str) -> list[Commit]:
         if not parents:
             raise MissingError(
                 f"{root} is not in the first-parent history of {tip}",
-                hint="githarness verify says what that means; githarness trust pins another root",
+                hint="githarness verify says what that means",
             )
         found.append(store.commit(parents[0]))
     return found[::-1]

@@ -122,7 +122,7 @@ def draft(
     tree = store.commit(base).tree
     made = edit(store, tree, writes, gone)
     if made.tree == tree:
-        raise RefusedError(f"nothing would change on top of {base[:12]}")
+        raise RefusedError(f"nothing would change on top of {base[:12]}", hint="githarness export")
     commit = fresh(store, "commit", _commit(made.tree, base, message, now))
     return (*made.objects, commit)
 
