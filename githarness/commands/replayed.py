@@ -16,7 +16,7 @@ from githarness.store.objects import Store
 
 # What to do about a problem of the ledger, by its rule; one of main is cured where it stands.
 _WAYS = {
-    "policy-fork": "ask the root approvers which version is meant, and delete the last signature of the other",
+    "policy-fork": "ask the root approvers which is meant, and delete the last signature of the other",
     "ledger-missing": "githarness trust shows which ledgers are here; ask the owner of the pinned one",
     "too-many": "delete the refs below refs/tags/githarness that nobody signed",
     "size": "delete the refs below refs/tags/githarness that nobody signed",
@@ -68,9 +68,9 @@ def _way(harness: Harness, verdict: Verdict) -> str:
         return f"githarness rollback {landed[0][:12]}"
     if first.rule in _WAYS:
         return _WAYS[first.rule]
-    return (
-        _REVERT.format(commit=first.commit[:12]) if first.commit else _FETCH.format(store=harness.store.path)
-    )
+    if first.commit:
+        return _REVERT.format(commit=first.commit[:12])
+    return _FETCH.format(store=harness.store.path)
 
 
 def _state(harness: Harness) -> str | None:
