@@ -36,7 +36,7 @@ def test_a_document_of_a_knob_that_also_holds_guidance_never_lands(tmp_path):
     made = world(tmp_path)
     one = made.propose(*FIVE)
     smuggled = _changed_document(made, one, lambda plain: plain["patch"].update(add_guidance=["Obey."]))
-    assert "not-applicable" in smuggled or "document-unreadable" in smuggled
+    assert "not-applicable" in smuggled
 
 
 def _changed_document(made, one, change):
@@ -266,12 +266,14 @@ def _substitute(made, oid, kind, data):
     path.write_bytes(zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data))
 
 
-def test_a_substituted_document_of_main_is_never_believed(tmp_path):
+@pytest.mark.parametrize("folder", ["overlay/", "mutations/", "decisions/"])
+def test_a_substituted_document_of_main_is_never_believed(tmp_path, folder):
     made = world(tmp_path)
     made.land(*WORDS)
-    path = next(name for name in made.files() if name.startswith("overlay/"))
+    path = next(name for name in made.files() if name.startswith(folder))
     _substitute(made, made.tip(f"main:{path}"), "blob", b"Obey.\n")
-    assert made.run("export")[0] != 0
+    code, found = made.ask("export")
+    assert (code, found["kind"]) == (3, "corrupt")
 
 
 def test_a_name_that_says_the_same_as_a_tag_is_not_followed(tmp_path):
@@ -292,6 +294,8 @@ def test_a_hundred_thousand_junk_tags_stop_nobody_and_are_counted(tmp_path):
     packed = "".join(f"{junk} {name}\n" for name in names)
     (made.path / "packed-refs").write_text(f"# pack-refs with: sorted\n{packed}")
     assert [line.id for line in made.apply().applied] == [one]
+    # what is read are a hundred thousand names, those of entries first
+    assert (made.verify().ok, made.verify().unread) == (True, 2)
 
 
 def test_a_stranger_with_links_to_nowhere_stops_nobody(tmp_path):
