@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,10 @@ METRICS = (
     "ended_on_failed_call", "tool_error_rate", "cut_short", "compactions", "turns", "malformed_args",
 )  # fmt: skip
 HELP = "githarness propose --help"
+# The options that select runs.
+SLICES = ("model", "project", "agent", "label", "since", "surface", "state")
 # The options that say a change by hand.
 CHANGES = ("assigned", "unset", "guidance", "drop_guidance", "describe", "undescribe", "declare")
-
-
-def _who(key: str | None) -> Any:
-    """Return where the key of whoever proposes is looked for."""
-    return load("commands.propose").Who(key=key, cwd=Path.cwd(), home=home(), env=dict(os.environ))
 
 
 @verb(
@@ -48,73 +45,79 @@ def _who(key: str | None) -> Any:
 @click.option("--key", metavar="FILE", help="The key of who proposes.")
 @slices
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=200, help="Newest runs read.")
-def propose(
-    call: Invocation,
-    from_evidence: bool,
-    reply: str | None,
-    command: str | None,
-    again: str | None,
-    key: str | None,
-    limit: int,
-    source: Sequence[str],
-    **given: Any,
-) -> None:
+def propose(call: Invocation, **given: Any) -> None:
     """Propose a change of the harness
 
     What is proposed is one commit on a branch of its own, with its reason, the metric it
     predicts will fall, and its inverse. Nothing lands.
     """
-    now = int(time.time())
-    selection = {
-        name: given.pop(name) for name in ("model", "project", "agent", "label", "since", "surface", "state")
-    }
-    by_hand = any(given[name] for name in CHANGES)
-    _one_way(again, from_evidence, reply, command, by_hand)
-    _belongs(source, "--source", reply, command)
-    for name in ("metric", "rationale"):
-        _belongs(given[name], f"--{name}", not (again or from_evidence or reply or command))
+    way = _way(given)
     with governed(call) as store:
-        module = load("commands.propose")
-        if again is not None:
-            result = module.again(store, config(), again, _who(key), now)
-        elif from_evidence or reply is not None or command is not None:
-            model = selection.pop("model")
-            corpus = gathered(call, store, limit, False, {**selection, "model": model})
-            if from_evidence:
-                result = module.from_evidence(store, config(), corpus, cache(), _who(key), now)
-            else:
-                text = _reply(module, store, corpus, model, reply, command)
-                sources = [module.text_of(Path(one)) for one in source]
-                result = module.from_reply(store, config(), corpus, text, sources, _who(key), now)
-        else:
-            given["set"] = given.pop("assigned")
-            given["declare"] = given["declare"] and module.text_of(given["declare"])
-            result = module.by_hand(store, config(), module.ByHand(**given), _who(key), now)
+        result = way(call, store, given)
     call.answer("propose", result, lambda: load("render.govern").proposed(result))
 
 
-def _reply(
-    module: Any, store: Any, corpus: Any, model: str | None, reply: str | None, command: str | None
-) -> str:
-    if command is not None:
-        answered: str = module.asked(command, module.question(store, config(), corpus, model))
-        return answered
-    if reply == "-":
-        return sys.stdin.read()
-    text: str = module.text_of(Path(str(reply)))
-    return text
+def _way(given: dict[str, Any]) -> Callable[[Invocation, Any, dict[str, Any]], Any]:
+    """Return what makes the proposal in the way that was asked for.
 
-
-def _belongs(given: Any, option: str, *ways: Any) -> None:
-    """Refuse an option that the way which was chosen would pass over in silence."""
-    if given and not any(ways):
-        raise UsageError(f"{option} says nothing to a proposal that is made in this way", hint=HELP)
-
-
-def _one_way(*ways: Any) -> None:
-    """Refuse a call that asks in two ways: one of them would be passed over in silence."""
-    if sum(map(bool, ways)) > 1:
+    UsageError for two ways at once, and for an option that the one which was chosen would
+    pass over in silence.
+    """
+    from_reply = given["reply"] is not None or given["command"] is not None
+    ways = {
+        _again: given["again"] is not None,
+        _from_evidence: given["from_evidence"],
+        _from_reply: from_reply,
+        _by_hand: any(given[name] for name in CHANGES),
+    }
+    chosen = [way for way, is_asked in ways.items() if is_asked] or [_by_hand]
+    if len(chosen) > 1 or (given["reply"] is not None and given["command"] is not None):
         raise UsageError(
             "a proposal comes from evidence, a reply, --again or by hand, and not from two of these",
             hint=HELP,
         )
+    for name, at_home in (("source", _from_reply), ("metric", _by_hand), ("rationale", _by_hand)):
+        if given[name] and chosen != [at_home]:
+            raise UsageError(f"--{name} says nothing to a proposal that is made in this way", hint=HELP)
+    return chosen[0]
+
+
+def _who(given: dict[str, Any]) -> Any:
+    """Return where the key of whoever proposes is looked for."""
+    who = load("commands.propose").Who
+    return who(key=given["key"], cwd=Path.cwd(), home=home(), env=dict(os.environ))
+
+
+def _again(call: Invocation, store: Any, given: dict[str, Any]) -> Any:
+    del call
+    module = load("commands.propose")
+    return module.again(store, config(), given["again"], _who(given), int(time.time()))
+
+
+def _from_evidence(call: Invocation, store: Any, given: dict[str, Any]) -> Any:
+    module, corpus = load("commands.propose"), _corpus(call, store, given)
+    return module.from_evidence(store, config(), corpus, cache(), _who(given), int(time.time()))
+
+
+def _from_reply(call: Invocation, store: Any, given: dict[str, Any]) -> Any:
+    module, corpus = load("commands.propose"), _corpus(call, store, given)
+    if given["command"] is not None:
+        asked = module.question(store, config(), corpus, given["model"])
+        text = module.asked(given["command"], asked)
+    else:
+        text = sys.stdin.read() if given["reply"] == "-" else module.text_of(Path(given["reply"]))
+    sources = [module.text_of(Path(one)) for one in given["source"]]
+    return module.from_reply(store, config(), corpus, text, sources, _who(given), int(time.time()))
+
+
+def _by_hand(call: Invocation, store: Any, given: dict[str, Any]) -> Any:
+    del call
+    module = load("commands.propose")
+    words = {name: given[name] for name in (*CHANGES, "metric", "rationale")}
+    words["set"] = words.pop("assigned")
+    words["declare"] = words["declare"] and module.text_of(words["declare"])
+    return module.by_hand(store, config(), module.ByHand(**words), _who(given), int(time.time()))
+
+
+def _corpus(call: Invocation, store: Any, given: dict[str, Any]) -> Any:
+    return gathered(call, store, given["limit"], False, {name: given[name] for name in SLICES})
