@@ -64,20 +64,21 @@ def _way(given: dict[str, Any]) -> Callable[[Invocation, Any, dict[str, Any]], A
     pass over in silence.
     """
     from_reply = given["reply"] is not None or given["command"] is not None
-    ways = {
+    asked = {
         _again: given["again"] is not None,
         _from_evidence: given["from_evidence"],
         _from_reply: from_reply,
         _by_hand: any(given[name] for name in CHANGES),
     }
-    chosen = [way for way, is_asked in ways.items() if is_asked] or [_by_hand]
+    chosen = [way for way, is_asked in asked.items() if is_asked] or [_by_hand]
     if len(chosen) > 1 or (given["reply"] is not None and given["command"] is not None):
         raise UsageError(
             "a proposal comes from evidence, a reply, --again or by hand, and not from two of these",
             hint=HELP,
         )
-    for name, at_home in (("source", _from_reply), ("metric", _by_hand), ("rationale", _by_hand)):
-        if given[name] and chosen != [at_home]:
+    own_words = (_by_hand, _again)
+    for name, ways in (("source", (_from_reply,)), ("metric", own_words), ("rationale", own_words)):
+        if given[name] and chosen[0] not in ways:
             raise UsageError(f"--{name} says nothing to a proposal that is made in this way", hint=HELP)
     return chosen[0]
 
@@ -91,7 +92,8 @@ def _who(given: dict[str, Any]) -> Any:
 def _again(call: Invocation, store: Any, given: dict[str, Any]) -> Any:
     del call
     module = load("commands.propose")
-    return module.again(store, config(), given["again"], _who(given), int(time.time()))
+    words = module.ByHand(metric=given["metric"], rationale=given["rationale"])
+    return module.again(store, config(), given["again"], words, _who(given), int(time.time()))
 
 
 def _from_evidence(call: Invocation, store: Any, given: dict[str, Any]) -> Any:

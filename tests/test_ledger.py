@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_ledger import COMMIT, MUTATION, NOW, Person, alone, decision, pair, place, rules
 
+from githarness import canon
 from githarness.govern import ledger, payload, policy, succession, tag
 from githarness.govern.reading import Found
 
@@ -321,6 +322,31 @@ def test_a_policy_blob_with_other_bytes_is_missed():
     newest = next(oid for oid, data in book.blobs.items() if b'"version":2' in data)
     book.blobs[newest] = book.blobs[newest].replace(b'"threshold":1', b'"threshold":2')
     assert problems(book) == {"policy-missing"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda plain: plain["root"].update(threshold=9),
+        lambda plain: plain.update(version=0),
+        lambda plain: plain.update(prev_policy=""),
+    ],
+    ids=["threshold", "version", "no policy before it"],
+)
+def test_a_policy_that_is_here_and_cannot_take_force_is_void_and_stops_nobody(spoil):
+    ada, ben, book = pair()
+    plain = book.policy.model_dump(mode="json") | {"version": 3, "prev_policy": book.policy_digest}
+    spoil(plain)
+    data = canon.encode(plain)
+    target = tag.object_id("blob", data, "0" * 40)
+    book.blobs[target] = data
+    words = {"ledger": book.id, "policy": canon.sha256(data), "prev": book.heads, "nonce": book.nonce()}
+    entry = book.add(
+        ben, payload.PolicySignature(**words, principal="ben", key=ben.fingerprint), target, seen=False
+    )
+    found = book.load()
+    assert (found.problems, entry in found.entries) == ((), False)
+    assert book.approve(ada) in book.load().entries
 
 
 def test_a_stranger_with_links_to_nowhere_stops_nobody():

@@ -295,6 +295,75 @@ def test_two_mutations_of_one_key_in_one_step_are_taken_in_the_order_of_their_ba
     assert is_good(main, book)
 
 
+@pytest.mark.parametrize("last", range(2, 9))
+def test_a_squash_of_changes_that_come_back_to_a_value_is_explained_in_some_order(last):
+    ada, book = alone()
+    main, documents, of = Main(), [], None
+    for number, value in enumerate((4, 5, 4, last + 1 if last > 3 else last)):
+        on = main.tip if of is None else of
+        document = proposed(on, commit=f"{number:040x}", set={"max_retries": value})
+        approval(book, ada, document, on, commit=f"{number + 9:040x}")
+        documents.append(document)
+        of = patch.apply(document.patch, on)
+    main.land(*documents)
+    assert is_good(main, book)
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+@pytest.mark.parametrize("safe", [True, False], ids=["was safe", "was not"])
+def test_a_change_is_judged_by_the_declaration_at_the_parent_of_its_step(value, safe):
+    ada, book = alone()
+    optimistic(book, ada, "retry_config")
+    main = Main()
+    tighter = HARNESS.replace("safety = false", "safety = true", 1)
+    before, after = (tighter, HARNESS) if safe else (HARNESS, tighter)
+    if safe:
+        landed(main, book, ada, declare=before)
+    declared = proposed(main.tip, declare=after)
+    approval(book, ada, declared, main.tip, commit="d" * 40)
+    unasked = proposed(main.tip, set={"max_retries": value})
+    main.land(declared, unasked)
+    assert is_good(main, book) is not safe
+
+
+@pytest.mark.parametrize("value", [10, 11, 12])
+def test_a_step_that_widens_bounds_lands_nothing_beyond_the_old_ones(value):
+    ada, book = alone()
+    main = Main()
+    wider = proposed(main.tip, declare=HARNESS.replace("maximum = 9", "maximum = 90", 1))
+    after = patch.apply(wider.patch, main.tip)
+    beyond = proposed(after, set={"max_retries": value})
+    approval(book, ada, wider, main.tip)
+    approval(book, ada, beyond, after, commit="d" * 40)
+    main.land(wider, beyond)
+    assert "not-applicable" in {rule for rule, _ in found(main, book)}
+
+
+def test_a_landing_that_was_not_allowed_uses_its_proposal_up_all_the_same():
+    ada, ben, book = pair()
+    book.adopt(succession.set_threshold(book.policy, "*", 2, place(3)), ada)
+    main = Main()
+    document = proposed(main.tip, **TEXT)
+    approval(book, ada, document, main.tip)
+    main.land(document)
+    assert not is_good(main, book)
+    main.roll_back(document)
+    approval(book, ben, document, main.tip)
+    main.land(document)
+    assert ("not-approved", path_of(document)) in found(main, book)
+
+
+def test_a_decision_that_comes_with_no_mutation_is_a_problem_and_its_removal_cures_it():
+    ada, book = alone()
+    main = Main()
+    document = proposed(main.tip, **TEXT)
+    stray = on_main(book, approval(book, ada, document, main.tip))
+    main.step(stray)
+    assert found(main, book) == {("decision-stray", path) for path in stray}
+    main.step(dict.fromkeys(stray))
+    assert is_good(main, book)
+
+
 def test_guidance_that_a_host_puts_between_others_is_still_what_was_approved():
     ada, book = alone()
     main = Main()

@@ -304,8 +304,11 @@ def text_of(path: Path) -> str:
         raise UnreadableError(f"{path} cannot be read as text: {error}", hint="save it as UTF-8") from error
 
 
-def again(store: Store, config: Path, prefix: str, who: Who, now: int) -> Result:
-    """Propose a change that is on file once more, on what is in force now."""
+def again(store: Store, config: Path, prefix: str, words: ByHand, who: Who, now: int) -> Result:
+    """Propose a change that is on file once more, on what is in force now.
+
+    Of `words` only metric and rationale are looked at; without them those on file stand.
+    """
     harness = governed.load(store, config)
     one = filed.proposal(store, prefix)
     if filed.stands(harness, one).verdict == "rejected":
@@ -316,11 +319,12 @@ def again(store: Store, config: Path, prefix: str, who: Who, now: int) -> Result
     document = one.document
     draft = Draft(
         patch=document.patch,
-        metric=document.contract.metric,
-        rationale=document.rationale,
+        metric=Metric(words.metric) if words.metric else document.contract.metric,
+        rationale=words.rationale or document.rationale,
         source="hand",
-        target_failure=document.contract.target_failure,
-        predicted_improvement=document.contract.predicted_improvement,
+        # both say what the metric means
+        target_failure="" if words.metric else document.contract.target_failure,
+        predicted_improvement="" if words.metric else document.contract.predicted_improvement,
         invariants=document.contract.invariants,
         win_share=document.contract.win_share,
         # what a label once raised stays raised

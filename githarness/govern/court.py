@@ -23,11 +23,19 @@ from githarness.govern.void import Problem, VoidError
 class Court:
     """Judge entries one by one under a chain of policies."""
 
-    def __init__(self, pinned: str, chain: Chain, offered: Mapping[str, Offered], links: Links) -> None:
+    def __init__(
+        self,
+        pinned: str,
+        chain: Chain,
+        offered: Mapping[str, Offered],
+        here: Collection[str],
+        links: Links,
+    ) -> None:
         self._pinned = pinned
         self._versions = {one.digest: one for one in chain.versions}
         self._order = chain.versions
         self._offered = offered
+        self._here = here
         self._links = links
         self._known = {key for one in chain.versions for key in one.holders}
         last = chain.versions[-1].policy if chain.versions else None
@@ -103,12 +111,15 @@ class Court:
             in_office = last.holders.get(tag.payload.key) == tag.payload.principal
             if tag.id in entries or not in_office or tag.payload.ledger != self._pinned:
                 continue
-            if not self._is_placed(digest) and self._links.is_authentic(tag.id):
+            if self._is_gone(digest) and self._links.is_authentic(tag.id):
                 words = f"it cites the policy {digest[:12]}, which is gone"
                 yield Problem("", tag.ref, "policy-missing", words)
 
-    def _is_placed(self, digest: str) -> bool:
-        offered = self._offered.get(digest)
-        return digest in self._versions or (
-            offered is not None and offered.policy.prev_policy in {"", *self._versions}
-        )
+    def _is_gone(self, digest: str) -> bool:
+        """Tell whether a policy, or one before it, is not here at all; one that is here may be void."""
+        while digest and digest not in self._versions:
+            if digest not in self._here:
+                return True
+            offered = self._offered.get(digest)
+            digest = "" if offered is None else offered.policy.prev_policy
+        return False

@@ -108,9 +108,10 @@ def load(
         return _refused(pinned, f"{len(refs)} refs, of which {MOST_REFS} are read")
     read = reading.read(refs, main or {}, {tag.ref: tag for tag in known})
     links = Links(read.tags, proofs)
-    offered = _offered((tag for tag in read.tags.values() if tag.payload.ledger == pinned), blob)
+    own = (tag for tag in read.tags.values() if tag.payload.ledger == pinned)
+    offered, here = _offered(own, blob)
     chain = chains.follow(pinned, offered, links)
-    court = Court(pinned, chain, offered, links)
+    court = Court(pinned, chain, offered, here, links)
     links.prove(tag.id for tag in read.tags.values() if court.is_known(tag))
     entries = _judged(read, court)
     problems = [
@@ -140,7 +141,8 @@ def roots(refs: Mapping[str, Found], *, blob: Blob) -> dict[str, Policy]:
     read = reading.read(refs, {})
     links = Links(read.tags)
     first = [tag for tag in read.tags.values() if tag.payload.ledger == tag.payload.policy]
-    found = {one: chains.follow(one, {one: new}, links) for one, new in _offered(first, blob).items()}
+    offered, _ = _offered(first, blob)
+    found = {one: chains.follow(one, {one: new}, links) for one, new in offered.items()}
     return {one: chain.versions[0].policy for one, chain in sorted(found.items()) if chain.versions}
 
 
@@ -172,23 +174,29 @@ def _judged(read: Reading, court: Court) -> dict[str, Tag]:
     return entries
 
 
-def _offered(given: Iterable[Tag], blob: Blob) -> dict[str, Offered]:
+def _offered(given: Iterable[Tag], blob: Blob) -> tuple[dict[str, Offered], frozenset[str]]:
+    """Return the policies that somebody signed, and the digests of all that are here, also of no policy."""
     found: dict[str, list[Tag]] = {}
     for tag in given:
         if isinstance(tag.payload, PolicySignature):
             found.setdefault(tag.payload.policy, []).append(tag)
-    offered = {}
+    offered: dict[str, Offered] = {}
+    here: set[str] = set()
     for digest, signed in found.items():
-        policy = next((one for tag in signed if (one := _policy(digest, tag.target, blob))), None)
+        data = next((one for tag in signed if (one := _bytes(digest, tag.target, blob)) is not None), None)
+        policy = None if data is None else _policy(data)
+        here |= set() if data is None else {digest}
         if policy is not None:
             offered[digest] = Offered(digest, policy, tuple(signed))
-    return offered
+    return offered, frozenset(here)
 
 
-def _policy(digest: str, target: str, blob: Blob) -> Policy | None:
+def _bytes(digest: str, target: str, blob: Blob) -> bytes | None:
     data = blob(target)
-    if data is None or canon.sha256(data) != digest:
-        return None
+    return data if data is not None and canon.sha256(data) == digest else None
+
+
+def _policy(data: bytes) -> Policy | None:
     try:
         return policies.decode(data)
     except VoidError:

@@ -127,9 +127,10 @@ def _allowed(ledger: Ledger, policy: Policy, landing: Landing, spent: dict[str, 
     asked.append(("", _standing(ledger, policy, landing, "")))
     # The first of the best: with equal words, the one that was signed first landed first.
     commit, standing = max(asked, key=lambda one: (one[1].verdict == "approved", len(one[1].approved_by)))
-    if standing.verdict == "approved":
+    # Approved or not, it has landed, and lands once.
+    if commit:
         spent[commit] = landing.index
-    ground = landings.ground(ledger, policy, landing.document, landing.was.declaration, standing)
+    ground = landings.ground(ledger, policy, landing.document, landing.declaration, standing)
     return Allowed(landing=landing, ground=ground, standing=standing)
 
 

@@ -16,12 +16,14 @@ import msgspec
 
 from githarness import canon
 from githarness.errors import HarnessError
+from githarness.govern import order as orders
 from githarness.govern import tag as tags
 from githarness.govern.void import Problem, VoidError
 from githarness.propose import derivation, files, overlay
 from githarness.propose import mutation as mutations
 from githarness.propose import patch as patches
 from githarness.propose import state as states
+from githarness.propose.knobs import Declaration
 from githarness.propose.mutation import Mutation
 from githarness.propose.state import State
 
@@ -52,6 +54,8 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
     base: str
     result: str
     was: State
+    # In force at the parent of its step: what it is judged by.
+    declaration: Declaration
 
     @property
     def path(self) -> str:
@@ -89,7 +93,7 @@ def explain(
     if was is None or now is None:
         move.fault("", "state-unknown", "a step from or to an unreadable state cannot be explained")
     elif not move.problems:
-        _compare(move, _added(move, _undone(move, was)), now)
+        _compare(move, _added(move, was, _undone(move, was), now), now)
     return move
 
 
@@ -138,6 +142,8 @@ def _check_decision(move: Move, path: str) -> None:
         gone = {landing.fingerprint for landing in move.removed}
         if path.split("/")[1] not in gone:
             move.fault(path, "decision-removed", "a decision was removed, and its mutation was not")
+    elif path.split("/")[1] not in {mutations.fingerprint(one) for one in move.added.values()}:
+        move.fault(path, "decision-stray", "it comes with no mutation that it decides on")
     else:
         try:
             tags.parse(ref, data)
@@ -154,32 +160,38 @@ def _undone(move: Move, state: State) -> State:
     return state
 
 
-def _added(move: Move, state: State) -> State:
-    waiting = dict(move.added)
-    while waiting:
-        digest = _next(waiting, state)
-        document = waiting.pop(digest)
-        landing, state = _landed(move, digest, document, state)
+def _added(move: Move, was: State, state: State, now: State) -> State:
+    """Land what the step adds, judged by the declaration at its parent, whatever else it lands."""
+    parent = was.declaration
+
+    def land(document: Mutation, on: State) -> State | None:
+        try:
+            return _after(document, on, was)
+        except HarnessError:
+            return None
+
+    for digest in orders.ordered(move.added, state, now, land):
+        landing, state = _landed(move, digest, state, was, parent)
         move.landed += [landing] if landing is not None else []
     return state
 
 
-def _next(waiting: Mapping[str, Mutation], state: State) -> str:
-    # Of several mutations of one key in one step, the one made on this state comes first.
-    fitting = (one for one in sorted(waiting) if _fits(waiting[one], state))
-    return next(fitting, min(waiting))
+def _after(document: Mutation, on: State, was: State) -> State:
+    """Return the state after a document, within the bounds that were declared at the step's parent."""
+    if document.patch.touched.declaration:
+        return patches.apply(document.patch, on)
+    after = patches.apply(document.patch, msgspec.structs.replace(on, harness=was.harness))
+    return msgspec.structs.replace(after, harness=on.harness)
 
 
-def _fits(document: Mutation, state: State) -> bool:
-    return document.base.state == states.part_digest(state, document.patch.touched)
-
-
-def _landed(move: Move, digest: str, document: Mutation, state: State) -> tuple[Landing | None, State]:
-    path = f"{MUTATIONS}{digest}.json"
+def _landed(
+    move: Move, digest: str, state: State, was: State, parent: Declaration
+) -> tuple[Landing | None, State]:
+    document, path = move.added[digest], f"{MUTATIONS}{digest}.json"
     touched = document.patch.touched
     try:
-        after = patches.apply(document.patch, state)
-        component = derivation.component(document.patch, state.declaration)
+        after = _after(document, state, was)
+        component = derivation.component(document.patch, parent)
     except HarnessError as error:
         move.fault(path, "not-applicable", error.message)
         return None, state
@@ -195,6 +207,7 @@ def _landed(move: Move, digest: str, document: Mutation, state: State) -> tuple[
         base=states.part_digest(state, touched),
         result=states.part_digest(after, touched),
         was=state,
+        declaration=parent,
     )
     return landing, after
 

@@ -16,7 +16,15 @@ import re
 import tomllib
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from githarness.errors import MissingError, RefusedError, UnreadableError
 from githarness.propose import fault, text
@@ -41,7 +49,17 @@ Value = bool | Integer | str
 
 KnobName = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]{0,62}$")]
 Word = Annotated[str, StringConstraints(pattern="^[!-~]{1,64}$")]
-Line = Annotated[str, StringConstraints(max_length=text.NAME_LIMIT)]
+
+
+def _visible(written: str) -> str:
+    """Refuse what TOML can spell with an escape and nobody can see."""
+    reason = text.fault(written, text.NAME_LIMIT, lines=False)
+    if reason is not None:
+        raise ValueError(reason)
+    return written
+
+
+Line = Annotated[str, AfterValidator(_visible)]
 
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_.\[\]-]{1,128})\s*=\s*(.*?)\s*", re.DOTALL)
 _INTEGER = re.compile("-?[0-9]{1,17}")
@@ -151,7 +169,8 @@ class Declaration(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
-    version: Literal[1]
+    # An integer: for Python true and 1.0 are 1 as well, and for another reader they are not.
+    version: Annotated[int, Field(ge=1, le=1)]
     knob: dict[KnobName, Knob] = {}
 
     def read(self, name: str, written: str) -> Value:
