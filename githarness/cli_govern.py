@@ -14,6 +14,8 @@ from githarness.cli import Invocation, load, verb
 from githarness.errors import RefusedError, UsageError
 
 FORMS = ("env", "json", "toml", "text", "args", "claude-code", "codex", "gemini")
+# The end of the year 9999.
+LAST_SECOND = 253_402_300_799
 # Digits of a digest that a person types: enough that the screen was looked at.
 TYPED = 6
 
@@ -60,7 +62,7 @@ def review(call: Invocation, id: str, markdown: bool) -> None:
     how to undo it. The digest is of this text, and goes into the signature.
     """
     with governed(call) as store:
-        result = load("commands.decide").read(store, config(), id).review
+        result = load("commands.decide").read(store, config(), id, int(time.time())).review
     render = load("render.review")
     call.answer(
         "review",
@@ -100,7 +102,11 @@ def decision(word: str, help_text: str) -> click.Command:
         ),
         click.option("--reason", metavar="TEXT", default="", help="One line that is signed as well."),
         click.option(
-            "--expires", type=int, default=0, metavar="SECONDS", help="Until when it may be applied."
+            "--expires",
+            type=click.IntRange(0, LAST_SECOND),
+            default=0,
+            metavar="SECONDS",
+            help="Until when it may be applied, in seconds since 1970.",
         ),
         click.option("--supersede", is_flag=True, help="Take back your own earlier decision on this change."),
     )
@@ -119,7 +125,7 @@ def _shown(call: Invocation, review: Any, digest: str | None, key: str | None) -
     if digest is not None:
         if digest != review.digest:
             raise RefusedError(
-                f"what was read ({digest[:12]}) is not what stands there now ({review.digest[:12]})",
+                f"what was read ({digest[:64]}) is not what stands there now ({review.digest})",
                 hint=f"githarness review {review.id[:12]}",
             )
         if key is None and not sys.stdin.isatty():

@@ -10,6 +10,7 @@ import click
 
 from githarness.cli import Invocation, load, verb
 from githarness.cli_govern import config, governed, on_terminal, signing_key
+from githarness.errors import UsageError
 
 # What every change of the policy leaves with.
 CODES = "Exit codes: 0 signed, and in force or waiting for others; 1 refused; 2 usage; 3 could not."
@@ -149,14 +150,19 @@ def policy_export(call: Invocation, allowed_signers: bool) -> None:
 
 @verb("Exit codes: 0 pinned; 4 nothing is pinned; 3 no such ledger here.", "githarness trust 9d0c…")
 @click.argument("id", required=False, metavar="[ID]")
-def trust(call: Invocation, id: str | None) -> None:
+@click.option("--forget", is_flag=True, help="Forget which entries and which main were seen here before.")
+def trust(call: Invocation, id: str | None, forget: bool) -> None:
     """Pin the ledger that this store is held to, or say which one is
 
     The id comes from its owner by another way than the store. Pinning verifies nothing.
+    What was seen here before must stay: --forget gives that up, once people have agreed
+    that an entry was to be deleted, or main to be set back.
     """
+    if forget and id is None:
+        raise UsageError("--forget says nothing without an id", hint="githarness trust ID --forget")
     module, render = load("commands.policy"), load("render.govern")
     with call.store() as store:
-        result = module.trusted(store, config(), id)
+        result = module.trusted(store, config(), id, forget=forget)
         if id is None and result.ledger is None and result.candidates and on_terminal(call):
             click.echo(render.trusted(result))
             typed = click.prompt("the ledger id, as its owner told you", err=True)

@@ -96,3 +96,103 @@ def test_status_says_who_decides_alone_what_waits_and_whether_main_is_verified(t
     assert made.ask("status")[1]["alone"] == []
     made.push({"knobs/max_retries": b"9\n"})
     assert (made.ask("status")[0], made.ask("status")[1]["verified"]) == (1, False)
+
+
+def test_a_no_of_verify_takes_back_what_export_had_kept(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    assert made.run("export")[0] == 0
+    made.push({"knobs/max_retries": b"9\n"})
+    assert made.run("verify")[0] == 1
+    made.git("update-ref", layout.MAIN, f"{layout.MAIN}^")
+    assert made.read().pin.states == ()
+
+
+def test_an_object_that_verify_could_not_read_is_exported_by_nobody(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    assert made.run("export")[0] == 0
+    for path in (made.path / "objects" / "pack").glob("*.pack"):
+        path.chmod(0o600)
+        path.write_bytes(path.read_bytes()[:60])
+    assert made.run("verify", "--all")[0] == 3
+    assert made.run("export")[0] == 3
+
+
+def test_a_ref_whose_name_is_no_text_is_void_and_the_answer_is_given(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    name = os.fsencode(str(made.path / layout.LEDGER)) + b"caf\xe9"
+    with open(name, "w") as ref:  # noqa: PTH123 - a name that is no text
+        ref.write(f"{made.tip()}\n")
+    for words in (("verify",), ("verify",), ("verify", "--all")):
+        code, found = made.ask(*words)
+        assert (code, found["ok"]) == (0, True)
+    assert made.run("verify")[0] == 0
+
+
+def test_a_decision_whose_tag_is_gone_is_listed_and_survives_the_rollback_of_its_change(tmp_path):
+    made = world(tmp_path)
+    first = made.propose(*WORDS)
+    entry = made.approve(first)
+    made.apply()
+    made.land("--set", "max_retries=5")
+    made.drop(entry)
+    found = made.verify()
+    assert (found.ok, [ref.rsplit("/", 1)[1] for ref in found.lost]) == (True, [entry])
+    made.rollback(first)
+    assert (made.verify().ok, entry in made.tags()) == (True, True)
+
+
+def test_apply_writes_a_lost_tag_again(tmp_path):
+    made = world(tmp_path)
+    entry = made.approve(made.propose(*WORDS))
+    made.apply()
+    made.drop(entry)
+    made.apply()
+    assert entry in made.tags()
+
+
+def test_a_copy_is_kept_where_its_tag_was_spoilt_and_its_change_is_taken_back(tmp_path):
+    made = world(tmp_path)
+    one = made.propose(*WORDS)
+    entry = made.approve(one)
+    made.apply()
+    made.plant(made.data(entry)[:-60] + b"\n", made.tags()[entry])
+    made.rollback(one)
+    assert made.verify().ok
+    assert [path for path in made.files() if path.endswith(entry)]
+
+
+def test_what_was_deleted_by_agreement_is_forgotten_by_a_persons_word_alone(tmp_path):
+    made = world(tmp_path)
+    entry = made.reject(made.propose(*WORDS))
+    made.drop(entry)
+    ledger = made.verify().ledger
+    assert made.rules() == {"entry-missing"}
+    made.ask("trust", ledger)
+    assert made.rules() == {"entry-missing"}
+    assert made.ask("trust", ledger, "--forget")[0] == 0
+    assert made.verify().ok
+
+
+def test_a_file_in_place_of_a_branch_hides_the_packed_one_as_it_does_for_git(tmp_path):
+    made = world(tmp_path)
+    made.git("pack-refs", "--all")
+    (made.path / layout.MAIN).write_text("garbage\n")
+    assert made.run("verify", "--all")[0] == 3
+    assert made.run("export")[0] == 3
+
+
+def test_a_review_says_that_an_approval_has_expired(tmp_path):
+    made = world(tmp_path)
+    one = made.propose(*WORDS)
+    made.approve(one, expires=made.time + 9)
+    assert made.ask("review", one)[1]["standing"] == "pending"
+
+
+@pytest.mark.parametrize("seconds", ["9" * 30, "-1", "soon"])
+def test_a_time_that_is_none_is_a_usage_error(tmp_path, seconds):
+    made = world(tmp_path)
+    code, found = made.ask("approve", made.propose(*WORDS), "--expires", seconds)
+    assert (code, found["kind"]) == (2, "usage")

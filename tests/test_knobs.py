@@ -67,7 +67,6 @@ def test_an_integer_needs_both_bounds_and_the_missing_one_is_named(bound):
         ('version = 1\n[knob.it]\ntype = "boolean"\nunit = "a\\u202eb"\n', "U+202E"),
         ('version = 1\n[knob.it]\ntype = "boolean"\ndescribe = "a\\u001b[31m"\n', "U+001B"),
         ('version = 1\n[knob.it]\ntype = "boolean"\ndescribe = "a\\nb"\n', "one line"),
-        ("version = 2\n", "version"),
         ('version = 1\n[knob."It"]\ntype = "boolean"\n', "knob.It"),
         ("[knob", "not valid TOML"),
         ("version = 1\nx = " + "[" * 3000, "not valid TOML"),

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from githarness.commands import filed, governed
+from githarness.commands import filed, governed, signed
 from githarness.commands.filed import Proposal
 from githarness.commands.governed import Harness
 from githarness.errors import NO, OK, LockedError, RefusedError
@@ -120,6 +120,7 @@ def run(store: Store, config: Path, prefixes: list[str], *, optimistic: bool, no
     """Land the named proposals, or every proposal on file."""
     harness = governed.load(store, config)
     _require_sound(harness)
+    signed.restore(harness)
     lists = _Lists()
     named = [filed.proposal(store, prefix) for prefix in prefixes]
     waiting: list[Proposal] = []

@@ -70,14 +70,14 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     review: Review
 
 
-def read(store: Store, config: Path, prefix: str) -> Reading:
-    """Read and render one proposal."""
+def read(store: Store, config: Path, prefix: str, now: int | None = None) -> Reading:
+    """Read and render one proposal; with `now` its standing knows what has expired."""
     harness = governed.load(store, config)
     one = filed.proposal(store, prefix)
     filed.require_plain(store, one)
     of = filed.stage(harness, one)
     text = rendering.text(one.document, one.commit, of, harness.policy)
-    standing = filed.stands(harness, one)
+    standing = filed.stands(harness, one, now)
     return Reading(
         harness=harness,
         proposal=one,

@@ -59,6 +59,13 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
             self.derived.put(key, data)
             trust.update(self.config, self.store.path, lambda old: _with(old, mark))
 
+    def forget(self) -> None:
+        """Believe no answer that was kept for this store: something was found to be wrong."""
+        if (pin := self._pin()) is not None and pin.states:
+            trust.update(
+                self.config, self.store.path, lambda old: old and msgspec.structs.replace(old, states=())
+            )
+
     def _pin(self) -> Pin | None:
         return trust.read(self.config, self.store.path)
 

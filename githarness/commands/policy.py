@@ -263,13 +263,20 @@ def signers(store: Store, config: Path) -> str:
     return policies.allowed_signers(policy)
 
 
-def pin(store: Store, ledger: str, config: Path) -> None:
+def pin(store: Store, ledger: str, config: Path, *, forget: bool = False) -> None:
     """Hold the store to a ledger from here on; what was remembered of another one is dropped."""
-    trust.update(config, store.path, lambda old: old if old and old.ledger == ledger else Pin(ledger=ledger))
+
+    def new(old: Pin | None) -> Pin:
+        return old if old is not None and old.ledger == ledger and not forget else Pin(ledger=ledger)
+
+    trust.update(config, store.path, new)
 
 
-def trusted(store: Store, config: Path, prefix: str | None) -> Trusted:
-    """Pin the ledger whose id begins with `prefix`, or say what is pinned. Nothing is verified."""
+def trusted(store: Store, config: Path, prefix: str | None, *, forget: bool = False) -> Trusted:
+    """Pin the ledger whose id begins with `prefix`, or say what is pinned. Nothing is verified.
+
+    With `forget` what was seen of it here before is given up.
+    """
     if prefix is not None:
         picked.check(prefix, "ledger id", "githarness trust")
     harness = governed.load(store, config)
@@ -278,7 +285,7 @@ def trusted(store: Store, config: Path, prefix: str | None) -> Trusted:
     note = ""
     if prefix is not None:
         pinned = picked.pick(prefix, roots, "ledger here", "githarness trust")
-        pin(store, pinned, config)
+        pin(store, pinned, config, forget=forget)
         note = "pinned, and not verified by that: githarness verify"
     elif pinned is None and roots:
         note = "compare the id with what its owner tells you, then: githarness trust ID"

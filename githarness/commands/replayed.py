@@ -24,7 +24,8 @@ _WAYS = {
     "other-root": "push main again from a clone that has the root of this ledger",
 }
 _FETCH = (
-    "git --git-dir={store} fetch REMOTE 'refs/tags/githarness/*:refs/tags/githarness/*', from whoever has it"
+    "git --git-dir={store} fetch REMOTE 'refs/tags/githarness/*:refs/tags/githarness/*', from whoever "
+    "has it; where people agreed to delete it: githarness trust {ledger} --forget"
 )
 _REVERT = "in a clone: git revert {commit}, and push; githarness verify says when it is cured"
 
@@ -41,7 +42,8 @@ def _said(harness: Harness) -> dict[str, Any]:
     ledger, verdict = harness.ledger, harness.verdict
     found: dict[str, Any] = {
         "ok": None, "ledger": None, "head": harness.tip, "state": _state(harness), "problems": (),
-        "cured": (), "void": (), "in_force": (), "decisions": 0, "unread": harness.unread, "replayed": True,
+        "cured": (), "void": (), "lost": (), "in_force": (), "decisions": 0, "unread": harness.unread,
+        "replayed": True,
     }  # fmt: skip
     if ledger is None or verdict is None:
         return {**found, "hint": governed.pin_hint(harness)}
@@ -52,13 +54,14 @@ def _said(harness: Harness) -> dict[str, Any]:
         "problems": tuple(map(_problem, verdict.problems)),
         "cured": tuple(map(_problem, verdict.cured)),
         "void": tuple(_words("", one.ref, one.rule, one.reason) for one in ledger.void),
+        "lost": tuple(ledger.entries[one].ref for one in ledger.lost),
         "in_force": tuple(one.landing.fingerprint for one in verdict.in_force),
         "decisions": len(ledger.entries),
-        "hint": _way(harness, verdict),
+        "hint": _way(harness, verdict, ledger.id),
     }
 
 
-def _way(harness: Harness, verdict: Verdict) -> str:
+def _way(harness: Harness, verdict: Verdict, ledger: str) -> str:
     """Say what cures the first problem; empty where there is none."""
     if not verdict.problems:
         return ""
@@ -70,7 +73,7 @@ def _way(harness: Harness, verdict: Verdict) -> str:
         return _WAYS[first.rule]
     if first.commit:
         return _REVERT.format(commit=first.commit[:12])
-    return _FETCH.format(store=harness.store.path)
+    return _FETCH.format(store=harness.store.path, ledger=ledger[:12])
 
 
 def _state(harness: Harness) -> str | None:
@@ -85,4 +88,6 @@ def _problem(one: void.Problem) -> dict[str, str]:
 
 
 def _words(commit: str, path: str, rule: str, message: str) -> dict[str, str]:
-    return {"commit": commit, "path": path, "rule": rule, "message": message}
+    # a ref can have any bytes in its name, and an answer has not
+    told = path.encode("utf-8", "backslashreplace").decode()
+    return {"commit": commit, "path": told, "rule": rule, "message": message}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from githarness.commands import governed, picked
+from githarness.commands import governed, picked, signed
 from githarness.commands.governed import Harness
 from githarness.errors import OK, LockedError, RefusedError
 from githarness.govern.step import Landing
@@ -115,7 +115,8 @@ def _land(
     before, wanted = state_files.files(of), state_files.files(after)
     removes = [path for path in before if path not in wanted]
     removes += [layout.mutation(one.digest) for one in undone]
-    removes += _decisions(harness, undone, found)
+    gone = signed.restore(harness)
+    removes += [path for path in _decisions(harness, undone, found) if path not in gone]
     names = "; ".join(words for one in undone for words in patch.summary(one.document.patch))[:200]
     trailers = "".join(f"Reverts: {one.fingerprint}\n" for one in undone)
     landed = branch.land(

@@ -8,6 +8,8 @@ its ref exist. What this does not do: it is no verb, and reads no private key.
 from collections.abc import Mapping
 from pathlib import Path
 
+from githarness.commands import governed
+from githarness.commands.governed import Harness
 from githarness.errors import RefusedError
 from githarness.govern import keys, payload, tag
 from githarness.govern.keys import Key
@@ -42,3 +44,20 @@ def sign(
         ) from error
     tags.create(store, ref, data)
     return ref
+
+
+def restore(harness: Harness) -> frozenset[str]:
+    """Write again the tags of decisions that stand on main alone.
+
+    Returns the files on main whose tag could not be, since something else stands in its
+    place: they are the last copy.
+    """
+    ledger, _, _ = governed.require(harness)
+    only: set[str] = set()
+    for name in ledger.lost:
+        entry = ledger.entries[name]
+        try:
+            tags.create(harness.store, entry.ref, entry.data)
+        except RefusedError:
+            only.add(tag.file_of_ref(entry.ref))
+    return frozenset(only)

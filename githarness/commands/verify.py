@@ -16,13 +16,13 @@ import msgspec
 
 from githarness.commands import kept
 from githarness.commands.kept import Slot
-from githarness.errors import NO, OK, UNKNOWN
+from githarness.errors import NO, OK, UNKNOWN, CorruptError
 from githarness.store import disk
 from githarness.store.derived import Derived
 from githarness.store.objects import Store
 
 # What an answer is kept as; another number when another version answers otherwise.
-KIND = "verify-1"
+KIND = "verify-2"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +37,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: `ok` is None when no ledger is pinned. `void` lists entries that do not count.
 
+    `lost` are decisions whose tags are gone and which count by their copies on main.
     `unread` are refs below the ledger's that no entry can have, past the limit on count.
     `replayed` is False for an answer from before, since which nothing has moved.
     """
@@ -48,6 +49,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     cured: tuple[Problem, ...]
     void: tuple[Problem, ...]
+    lost: tuple[str, ...]
     in_force: tuple[str, ...]
     decisions: int
     unread: int
@@ -68,16 +70,22 @@ def run(
     With `everything` nothing that was verified before is believed. Raises MissingError
     for a `ref` that names no commit.
     """
-    if ref is not None or everything:
+    if ref is not None:
         return _replayed(store, config, ref, anew=everything)
     slot = Slot(kind=KIND, place=lambda: _place(store), store=store, config=config, derived=derived)
-    known = slot.recall()
+    known = None if everything else slot.recall()
     if known is not None:
         return msgspec.structs.replace(msgspec.json.decode(known, type=Result), replayed=False)
     before = slot.place()
-    found = _replayed(store, config, None, anew=False)
+    try:
+        found = _replayed(store, config, None, anew=everything)
+    except CorruptError:
+        slot.forget()
+        raise
     if found.ok:
         slot.keep(before, msgspec.json.encode(found, order="sorted"))
+    else:
+        slot.forget()
     return found
 
 

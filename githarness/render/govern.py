@@ -88,6 +88,8 @@ def verified(result: Any) -> str:
             lines.append(f"{title:<9} {one.rule}  {where}: {escape.line(one.message)}")
         if len(found) > SHOWN:
             lines.append(f"{title:<9} and {len(found) - SHOWN} more; --json lists all of them")
+    if result.lost:
+        lines.append(f"lost      {len(result.lost)} tags, whose copies on main count; apply restores them")
     if result.unread:
         lines.append(f"unread    {result.unread} more refs below the ledger's, which are no entries")
     if result.hint:

@@ -27,11 +27,17 @@ _NAME = re.compile(r"refs(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
 
 
 def tip(git_dir: Path, ref: str) -> str | None:
-    """Return what `ref` points at; None when there is no such ref."""
+    """Return what `ref` points at; None when there is no such ref, or one that cannot be read.
+
+    A file that holds no object id hides what is packed, as it does for git.
+    """
     if _NAME.fullmatch(ref) is None:
         return None
-    # Packed and unpacked again between two looks: the second loose look sees it.
-    return _loose(git_dir / ref) or _packed(git_dir / "packed-refs", ref) or _loose(git_dir / ref)
+    found = _loose(git_dir / ref)
+    if found is None:
+        # Packed and unpacked again between two looks: the second loose look sees it.
+        found = _packed(git_dir / "packed-refs", ref) or _loose(git_dir / ref)
+    return found or None
 
 
 def listed(git: Git, prefix: str) -> list[tuple[str, str]]:
@@ -100,11 +106,12 @@ def broken(git_dir: Path, prefix: str, known: Container[str]) -> list[str]:
 
 
 def _loose(path: Path) -> str | None:
+    """Return what a file holds: an object id, "" for anything else, None where there is no file."""
     try:
         found = _OID.fullmatch(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
-    return found[1].decode() if found else None
+    return found[1].decode() if found else ""
 
 
 def _packed(path: Path, ref: str) -> str | None:
