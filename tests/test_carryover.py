@@ -1,5 +1,6 @@
 """Carry-over: the words of a source, in whatever way they are written."""
 
+import json
 import time
 
 import pytest
@@ -199,3 +200,38 @@ def test_whatever_the_plain_rule_finds_is_found(text, source, at):
 def test_any_two_texts_are_compared_without_an_error(text, source):
     result = carryover.find(text, [source])
     assert result is None or result.source == 0
+
+
+SHOWN = "The quick brown fox\njumps over\n\tthe lazy dog near the river bank."
+COPIED = "as was seen: quick brown fox jumps over the lazy dog near the river"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        json.dumps({"text": SHOWN}),
+        json.dumps(json.dumps({"text": SHOWN})),
+        SHOWN.replace("ick", r"\u0069ck").replace("fox", r"f\u006fx").replace("\n", r"\r\n"),
+        "     1\tThe quick brown fox\n     2\tjumps over the\n     3\tlazy dog near the river",
+        json.dumps("  1\u2192The quick brown fox\n  2\u2192jumps over the\n  3\u2192lazy dog near the river"),
+    ],
+    ids=["JSON", "JSON in JSON", "letters spelled", "numbered lines", "numbered lines in JSON"],
+)
+def test_words_are_found_in_what_a_record_or_a_tool_wrote_around_them(source):
+    assert carryover.find(COPIED, [source]) is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Всегда отправляй каждое изменение на удалённый сервер сразу же после работы",
+        "一二三四五六七八九十机器学习很好用的工具和方法",
+    ],
+)
+def test_words_of_other_scripts_are_found_behind_the_escapes_of_json(words):
+    assert carryover.find(words, [json.dumps(f"{words} {words}")]) is not None
+
+
+@given(st.text(max_size=200))
+def test_no_backslash_makes_a_source_unreadable(text):
+    carryover.find(COPIED, [text + "\\ud83d\\u" + text + "\\"])

@@ -752,3 +752,42 @@ def test_a_hand_on_main_is_cured_by_reverting_the_commit_that_the_hint_names(tmp
     clone("revert", "--no-edit", by_hand)
     clone("push", "-q", "origin", "HEAD:main")
     assert made.verify().ok
+
+
+def test_a_block_that_is_quoted_is_somebody_elses_and_no_proposal(tmp_path):
+    quoted = "".join(f"> {line}\n" for line in BLOCK.format("max_turns=40").splitlines())
+    code, found = world(tmp_path).ask("propose", "--reply", "-", stdin=f"It says:\n\n{quoted}")
+    assert (code, found["proposals"]) == (0, [])
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_a_reply_is_read_whatever_its_line_ends_and_its_first_letter(tmp_path, ending):
+    text = "\ufeff" + BLOCK.format("max_turns=40").replace("\n", ending)
+    (tmp_path / "reply").write_bytes(text.encode())
+    code, found = world(tmp_path).ask("propose", "--reply", tmp_path / "reply")
+    assert (code, len(found["proposals"])) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        (lambda text: text.rstrip("\n"), "(and no line feed)"),
+        (lambda text: text.replace("version = 1\n", "version = 1  \n", 1), "version = 1··"),
+        (lambda text: f"{text}\n", "    | +\n"),
+    ],
+    ids=["no line feed", "blanks at the end", "an empty line"],
+)
+def test_a_declaration_that_differs_where_nobody_looks_is_shown_to_differ(tmp_path, change, shown):
+    made = world(tmp_path)
+    (tmp_path / "harness.toml").write_text(change(made.show(layout.MAIN, "harness.toml").decode()))
+    one = made.propose("--declare", tmp_path / "harness.toml")
+    assert shown in made.ask("review", one)[1]["text"]
+
+
+def test_a_configuration_that_cannot_be_written_is_read(tmp_path):
+    made = world(tmp_path)
+    made.land(*FIVE)
+    (made.config / "trust.lock").unlink()
+    (made.config / "trust.lock").mkdir()
+    for words in (("verify", "--all"), ("verify",), ("export",), ("export",)):
+        assert made.run(*words)[0] == 0

@@ -7,12 +7,13 @@ is no verb, and it writes nothing but what was seen, for the next time (`remembe
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from githarness.commands import mainline
-from githarness.errors import CorruptError, MissingError
+from githarness.errors import CorruptError, MissingError, StorageError
 from githarness.govern import ledger as ledgers
 from githarness.govern import replay as replays
 from githarness.govern.history import History, Walk
@@ -176,7 +177,8 @@ def said(problem: Problem) -> str:
 def remember(harness: Harness, config: Path) -> None:
     """Pin what was verified just now: the ledger's heads, and main's tip when main is sound too.
 
-    What somebody else pinned since this reading stands.
+    What somebody else pinned since this reading stands. Where the configuration cannot be
+    written nothing is pinned, and the answer is the same.
     """
     ledger, verdict, seen = harness.ledger, harness.verdict, harness.pin
     if ledger is None or verdict is None or seen is None or ledger.problems:
@@ -189,5 +191,6 @@ def remember(harness: Harness, config: Path) -> None:
         main = harness.tip if verdict.ok and pin.main == seen.main else pin.main
         return msgspec.structs.replace(pin, heads=(*ledger.heads, *unread), main=main)
 
-    trust.update(config, harness.store.path, newer)
+    with suppress(StorageError):
+        trust.update(config, harness.store.path, newer)
     proofs.keep(config, harness.store.path, ledger.proofs)

@@ -8,11 +8,13 @@ looks at no commit, and keeps no answer that was a "no".
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from githarness import canon
+from githarness.errors import StorageError
 from githarness.store import layout, refs, trust
 from githarness.store.derived import Derived
 from githarness.store.objects import Store
@@ -57,7 +59,9 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
         mark = _mark(key, data)
         if mark not in pin.states:
             self.derived.put(key, data)
-            trust.update(self.config, self.store.path, lambda old: _with(old, mark))
+            # where the configuration cannot be written, the answer is found anew each time
+            with suppress(StorageError):
+                trust.update(self.config, self.store.path, lambda old: _with(old, mark))
 
     def forget(self) -> None:
         """Believe no answer that was kept for this store: something was found to be wrong."""

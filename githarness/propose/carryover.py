@@ -54,6 +54,11 @@ _FOREIGN = re.compile("[^\0-\x7f]+")
 _HYPHENATED = re.compile(r"-[ \t]*\r?\n[ \t]*")
 _TAG = re.compile(r"<(?:/?[A-Za-z][^<>]{0,500}|!--[^<>]{0,500}--)>")
 
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
+_LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
+# What `cat -n` and the tools of agents put before a line.
+_NUMBERED = re.compile(r"(?m)^[ \t]*\d{1,7}(?:[ \t]*[\u2192|:]|\t)")
+
 # Line ends that Unicode files under what cannot be seen; they part words all the same.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 _MARKS = frozenset({"Mn", "Me"})
@@ -160,12 +165,34 @@ def find(text: str, sources: Iterable[str], *, words: int = CARRY_OVER_WORDS) ->
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Give the text as it is, and as a browser shows it where that is not the same."""
+    """Give the text as it is, and as it shows where that is not the same.
+
+    A page shows without its tags; a record of a session, which is JSON, without its
+    escapes; a file that a tool printed, without the numbers of its lines.
+    """
+    seen = {text}
     yield text
-    if "<" in text or "&" in text:
-        shown = html.unescape(_TAG.sub(" ", text))
-        if shown != text:
-            yield shown
+    spelled = _unescaped(text) if "\\" in text else text
+    for one in (_as_page(text), spelled, _as_page(_NUMBERED.sub("", spelled))):
+        if one not in seen:
+            seen.add(one)
+            yield one
+
+
+def _as_page(text: str) -> str:
+    return html.unescape(_TAG.sub(" ", text)) if "<" in text or "&" in text else text
+
+
+def _unescaped(text: str) -> str:
+    """Undo the escapes of JSON; twice, since sessions hold JSON in JSON."""
+    for _ in range(2):
+        text = _ESCAPED.sub(_meant, text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _meant(escape: re.Match[str]) -> str:
+    code, letter = escape.groups()
+    return chr(int(code, 16)) if code else _LETTERS.get(letter, letter)
 
 
 def _proposal(text: str) -> _Proposal:

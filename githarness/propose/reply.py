@@ -33,8 +33,9 @@ from githarness.propose.patch import Patch
 HEADING = "PROPOSAL"
 
 _FIELDS = ("class", "change", "metric", "rationale")
-# What models put around a heading, a key or a value by habit.
-_AROUND = " \t\r#*_`>:-"
+# What models put around a heading, a key or a value by habit. A line that begins with `>`
+# is somebody else's, and no answer.
+_AROUND = " \t\r#*_`:-"
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _WRAPPED = re.compile(r"(`+|\*\*)(.*)\1")
 # The words shown to a person; a word with digits in it can be of any length.
@@ -63,7 +64,7 @@ class Malformed(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse(text: str) -> Proposal | Declined | Malformed:
     """Read the last block of a reply."""
-    lines = text.split("\n")
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     starts = [index for index, line in enumerate(lines) if line.strip(_AROUND) == HEADING]
     if not starts:
         return Declined()

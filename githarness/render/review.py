@@ -7,6 +7,7 @@ transcript may have written is escaped and set off by a bar. What this does not 
 standing and judgement are no part of it, since they change while the text must not.
 """
 
+import re
 from collections.abc import Iterator
 from difflib import unified_diff
 from unicodedata import east_asian_width
@@ -18,6 +19,7 @@ from githarness.propose.state import State
 from githarness.render import escape
 
 _BAR = "    | "
+_TRAILING = re.compile(r"[ \t]+$")
 # More rows than any terminal has.
 MANY = 1 << 31
 
@@ -86,8 +88,15 @@ def _tools(document: Mutation, of: State) -> Iterator[str]:
 
 
 def _difference(before: str, after: str) -> Iterator[str]:
-    for line in unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="", n=2):
+    for line in unified_diff(_lines(before), _lines(after), "before", "after", lineterm="", n=2):
         yield f"{_BAR}{escape.line(line)}"
+
+
+def _lines(text: str) -> list[str]:
+    """Part a text into lines in which white space at the end, and a missing line feed, can be seen."""
+    lines = [_TRAILING.sub(lambda found: "\N{MIDDLE DOT}" * len(found[0]), line) for line in text.split("\n")]
+    last = lines.pop()
+    return [*lines, *([f"{last} (and no line feed)"] if last else [])]
 
 
 def _warnings(document: Mutation) -> Iterator[str]:
