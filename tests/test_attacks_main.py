@@ -362,3 +362,21 @@ def test_an_approval_inside_a_hook_without_a_terminal_needs_digest_and_key(tmp_p
     assert made.ask("approve", one, "--digest", digest)[0] == 2
     assert made.ask("approve", one, "--digest", "0" * 64, "--key", made.key(ADA))[0] == 1
     assert made.ask("approve", one, "--digest", digest, "--key", made.key(ADA))[0] == 0
+
+
+@pytest.mark.parametrize("junk", ["README.md", ".github/workflow.yml", "docs/notes.txt"])
+def test_a_file_that_is_none_of_the_harness_is_named_until_it_is_gone(tmp_path, junk):
+    made = world(tmp_path)
+    one = made.propose(*FIVE)
+    made.approve(one)
+    by_hand = made.push({junk: b"hello\n"})
+    branch = made.tip(layout.proposal_ref(one))
+    clone = made.checkout()
+    clone("cherry-pick", branch)
+    clone("push", "-q", "origin", "HEAD:main")
+    problems = made.verify().problems
+    assert {problem.commit for problem in problems} == {by_hand}
+    clone("revert", "--no-edit", by_hand)
+    clone("push", "-q", "origin", "HEAD:main")
+    found = made.verify()
+    assert (found.ok, found.in_force, len(found.cured)) == (True, (one,), len(problems))

@@ -194,16 +194,16 @@ def test_a_declaration_that_cannot_be_read_is_an_error(data):
     ("path", "is_state"),
     [
         ("knobs/speed", True),
-        ("evil", True),
-        ("mutations", True),
-        ("decisions.md", True),
-        ("x/.gitattributes", True),
+        ("evil", False),
+        ("mutations", False),
+        ("decisions.md", False),
+        ("x/.gitattributes", False),
         ("mutations/a.json", False),
         ("decisions/a/b", False),
         (".gitattributes", False),
     ],
 )
-def test_only_history_and_gits_own_file_stand_beside_the_state(path, is_state):
+def test_what_has_no_name_of_a_states_file_is_none_of_it(path, is_state):
     assert files.belongs(path) is is_state
 
 

@@ -1,13 +1,15 @@
 import os
 import stat
+import subprocess
 
 import pytest
-from stores import git, made, python
+from stores import EMPTY, git, made, python, read, run_id, tip, write
 
-from githarness.errors import CorruptError, RefusedError, StorageError
+from githarness.errors import CorruptError, MissingError, RefusedError, StorageError
 from githarness.store import create as making
 from githarness.store import layout, mark
 from githarness.store.create import create
+from githarness.store.find import open_store
 
 ROOT_OF_RECORDINGS = "bd64d6450f5412504fcfe1dc2ced5f23ba1ed367"
 
@@ -126,3 +128,20 @@ def test_what_the_hint_says_puts_a_lost_branch_back(tmp_path):
     found = git(path, "fsck", "--lost-found").decode().split()
     git(path, "update-ref", layout.RECORDINGS, found[found.index("commit") + 1])
     assert not create(path, {}).created
+
+
+def test_a_bare_clone_of_a_store_becomes_one_as_it_is(tmp_path):
+    path = made(tmp_path)
+    write(path, run=1)
+    subprocess.run(["git", "clone", "-q", "--mirror", path, tmp_path / "copy"], check=True)
+    with pytest.raises(MissingError):
+        open_store(tmp_path / "copy")
+    assert not create(tmp_path / "copy", {}).created
+    assert read(tmp_path / "copy", layout.run(run_id(1))) == EMPTY
+    assert tip(tmp_path / "copy") == tip(path)
+
+
+def test_another_bare_repository_does_not_become_a_store(tmp_path):
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path / "other"], check=True)
+    with pytest.raises(RefusedError, match="no store of githarness"):
+        create(tmp_path / "other", {})

@@ -65,6 +65,8 @@ class Walk:
         self._clean: dict[str, bytes] = {}
         # The files that make up the state.
         self._own: dict[str, bytes] = {}
+        # Where something stood after the last step that no state can hold.
+        self._faulty: frozenset[str] = frozenset()
 
     @property
     def root(self) -> str:
@@ -92,12 +94,15 @@ class Walk:
             _follow(self._own, step.files, filter(files.belongs, step.changed))
         self._last, self._state = step, _state(step.commit, self._own, faults)
         self._commits.append(step.commit)
+        # What was told at the step that brought it does not spoil the steps after that.
+        fresh = [one for one in faults if one.path not in self._faulty]
+        self._faulty = frozenset(one.path for one in faults)
         if before is None:
             self._clean = dict(step.files)
             self._open = faults
         elif not (self._open and not faults and step.files == self._clean):
             move = explain(len(self._commits) - 1, before, was, step, self._state, self._force)
-            self._settle(move, faults)
+            self._settle(move, fresh)
         if self._open and not faults and step.files == self._clean:
             self._cured += self._open
             self._open = []

@@ -28,6 +28,7 @@ from githarness.propose.mutation import Mutation
 from githarness.propose.state import State
 
 MUTATIONS = "mutations/"
+ATTRIBUTES = ".gitattributes"
 _DOCUMENT = re.compile(r"mutations/([0-9a-f]{64})[.]json")
 
 
@@ -109,8 +110,10 @@ def _read_beside(move: Move, force: Mapping[str, Landing]) -> None:
     for path in move.changed:
         if path.startswith(tags.ON_MAIN):
             _check_decision(move, path)
-        elif not path.startswith(MUTATIONS) and not files.belongs(path):
+        elif path == ATTRIBUTES:
             move.fault(path, "attributes", "no mutation changes how git treats files")
+        elif not path.startswith(MUTATIONS) and not files.belongs(path) and path in move.after.files:
+            move.fault(path, "unexplained", "it is no file of a harness, and no mutation makes it")
 
 
 def _read_document(move: Move, path: str, force: Mapping[str, Landing]) -> None:

@@ -27,8 +27,7 @@ HARNESS = "harness.toml"
 KNOBS = "knobs/"
 TOOLS = "tools/"
 
-# What else stands on main: the history of the state, and git's own instructions.
-_BESIDE = ("mutations/", "decisions/", ".gitattributes")
+_OWN = (KNOBS, overlay.FOLDER, TOOLS)
 
 _KNOB = re.compile("knobs/([a-z][a-z0-9_]{0,62})")
 _TOOL = re.compile("tools/([0-9a-f]{64})[.]md")
@@ -36,7 +35,7 @@ _TOOL = re.compile("tools/([0-9a-f]{64})[.]md")
 
 def belongs(path: str) -> bool:
     """Tell whether a path of main is part of the state, or claims to be."""
-    return not path.startswith(_BESIDE[:2]) and path != _BESIDE[2]
+    return path == HARNESS or path.startswith(_OWN)
 
 
 def files(of: State) -> dict[str, bytes]:

@@ -31,9 +31,13 @@ class Created(msgspec.Struct, frozen=True, kw_only=True):
     created: bool
 
 
+_BRANCHES = (layout.MAIN, layout.RECORDINGS)
+
+
 def create(path: Path, main_files: Mapping[str, bytes], *, now: int = 0) -> Created:
     """Make the store at `path`, with `main_files` as the root of main, dated `now`; idempotent.
 
+    A bare clone of a store becomes a store as it is.
     Raises RefusedError, with nothing touched, for a file or for a folder that
     holds anything else, and CorruptError for a store that lost a branch: an empty
     one in its place would pass for a store in which nothing was ever recorded.
@@ -42,8 +46,11 @@ def create(path: Path, main_files: Mapping[str, bytes], *, now: int = 0) -> Crea
     if mark.read(path) is not None:
         return Created(path=path, created=False)
     mark.refuse_lost(path)
-    _refuse_foreign(path)
     version()
+    if _is_copy(path):
+        _adopt(Git(path))
+        return Created(path=path, created=False)
+    _refuse_foreign(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -54,6 +61,25 @@ def create(path: Path, main_files: Mapping[str, bytes], *, now: int = 0) -> Crea
             return Created(path=path, created=False)
         _build(Git(path), main_files, now)
     return Created(path=path, created=True)
+
+
+def _is_copy(path: Path) -> bool:
+    """Tell whether a folder is a bare clone of a store, which git makes without its mark."""
+    if (path / layout.WRITE_LOCK).exists() or not (path / "HEAD").is_file():
+        return False  # one of ours that was not completed, or no repository
+    if any(refs.tip(path, one) is None for one in _BRANCHES):
+        return False
+    git = Git(path)
+    named = (f"{layout.MAIN}:harness.toml", f"{layout.RECORDINGS}:{layout.ATTRIBUTES}")
+    bare = git.call("rev-parse", "--is-bare-repository").out.strip() == b"true"
+    return bare and all(git.call("cat-file", "-e", one).code == 0 for one in named)
+
+
+def _adopt(git: Git) -> None:
+    git.dir.chmod(0o700)
+    git.run("config", "core.sharedRepository", "0600")
+    _write_attributes(git.dir)
+    git.run("config", mark.KEY, mark.VERSION)
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -62,5 +62,6 @@ def open_store(path: Path) -> Store:
     if (path / layout.WRITE_LOCK).exists():
         raise MissingError(f"the store at {path} was never completed", hint=hint)
     raise MissingError(
-        f"{path} is no store of githarness", hint="name another place: githarness --store PATH init"
+        f"{path} is no store of githarness",
+        hint=f"githarness --store {path} init, where it is a bare clone of one; or name another place",
     )
