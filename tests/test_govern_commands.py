@@ -9,7 +9,7 @@ import pytest
 from made_govern import ADA, BEN, METRIC, NOW, world
 
 from githarness import canon
-from githarness.commands import decide, mutations
+from githarness.commands import decide, filed, mutations
 from githarness.errors import RefusedError, UsageError
 from githarness.render.govern import stories
 from githarness.store import layout
@@ -791,3 +791,15 @@ def test_a_configuration_that_cannot_be_written_is_read(tmp_path):
     (made.config / "trust.lock").mkdir()
     for words in (("verify", "--all"), ("verify",), ("export",), ("export",)):
         assert made.run(*words)[0] == 0
+
+
+def test_every_proposal_is_read_also_beside_one_that_cannot_be(tmp_path):
+    made = world(tmp_path)
+    good = [made.propose("--guidance", f"Line {number}.") for number in range(3)]
+    made.git("update-ref", layout.proposal_ref("e" * 64), layout.MAIN)
+    no_commit = made.git("rev-parse", f"{layout.MAIN}^{{tree}}")
+    (made.path / layout.proposal_ref("d" * 64)).write_text(f"{no_commit}\n")
+    with open_store(made.path) as store:
+        found = list(filed.every(store))
+    assert sorted(one.id for one in found if not isinstance(one, str)) == sorted(good)
+    assert len([one for one in found if isinstance(one, str)]) == 2

@@ -6,7 +6,7 @@ is shown, and where it stands is asked anew each time. What this does not do: it
 verb, and it changes nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -26,6 +26,7 @@ from githarness.propose.mutation import Mutation
 from githarness.propose.state import State
 from githarness.store import history, layout, proposals
 from githarness.store import main as branch
+from githarness.store.history import Step
 from githarness.store.objects import Store
 
 _MUTATIONS = "mutations/"
@@ -55,28 +56,38 @@ def proposal(store: Store, prefix: str) -> Proposal:
 
 def every(store: Store) -> Iterator[Proposal | str]:
     """Yield every proposal on file; for one that cannot be read, the reason."""
-    for name, commit in proposals.every(store):
+    on_file = proposals.every(store)
+    steps = _steps(store, (commit for _, commit in on_file))
+    for name, commit in on_file:
         try:
-            yield read(store, name, commit)
+            yield read(store, name, commit, steps.get(commit))
         except HarnessError as error:
             yield f"{name[:12]}: {error.message}"
 
 
-def read(store: Store, name: str, commit: str) -> Proposal:
-    """Read one proposal; UnreadableError unless its commit brings the document its name says."""
-    step = history.step(store, commit)
+def _steps(store: Store, commits: Iterable[str]) -> dict[str, Step]:
+    """Read all commits together; where one of them cannot be read, none: each is then read by itself."""
+    try:
+        return history.several(store, commits)
+    except HarnessError:
+        return {}
+
+
+def read(store: Store, name: str, commit: str, known: Step | None = None) -> Proposal:
+    """Read one proposal; UnreadableError unless its commit brings the document its name says.
+
+    `known` is what its commit does, where that was read before.
+    """
+    step = known if known is not None else history.step(store, commit)
     found = [one.new for one in step.changed if one.path.startswith(_MUTATIONS) and one.new is not None]
+    looking = f"git --git-dir={store.path} show {commit}; proposing the change again puts it right"
     if len(found) != 1:
         raise UnreadableError(
-            f"proposal {name[:12]}: its commit brings {len(found)} documents, not one",
-            hint=f"git --git-dir={store.path} show {commit}; proposing the change again puts it right",
+            f"proposal {name[:12]}: its commit brings {len(found)} documents, not one", hint=looking
         )
     document = mutations.decode(found[0], f"proposal {name[:12]}")
     if mutations.fingerprint(document) != name:
-        raise UnreadableError(
-            f"proposal {name[:12]}: its document is another change",
-            hint=f"git --git-dir={store.path} show {commit}; proposing the change again puts it right",
-        )
+        raise UnreadableError(f"proposal {name[:12]}: its document is another change", hint=looking)
     return Proposal(id=name, commit=commit, document=document, data=found[0])
 
 
@@ -118,16 +129,16 @@ def _effect(store: Store, parent: str, one: Proposal) -> dict[str, bytes | None]
 
 def has_landed(harness: Harness, one: Proposal) -> bool:
     """Tell whether a proposal ever landed: its commit was used up, or its very document stood on main."""
-    verdict = harness.verdict
+    verdict, digest = harness.verdict, one.digest
     return verdict is not None and (
-        one.commit in verdict.spent or any(landing.digest == one.digest for landing in verdict.landings)
+        one.commit in verdict.spent or any(landing.digest == digest for landing in verdict.landings)
     )
 
 
 def is_in_force(harness: Harness, one: Proposal) -> bool:
     """Tell whether a proposal's own document is in force; a later one may have set its key since."""
-    verdict = harness.verdict
-    return verdict is not None and any(allowed.landing.digest == one.digest for allowed in verdict.in_force)
+    verdict, digest = harness.verdict, one.digest
+    return verdict is not None and any(allowed.landing.digest == digest for allowed in verdict.in_force)
 
 
 def may_again(harness: Harness, one: Proposal) -> bool:
@@ -205,8 +216,8 @@ def stands(harness: Harness, one: Proposal, now: int | None = None) -> Standing:
 
 def _landed(harness: Harness, one: Proposal) -> Standing | None:
     verdict = harness.verdict
-    found = verdict.in_force if verdict is not None else ()
-    return next((allowed.standing for allowed in found if allowed.landing.digest == one.digest), None)
+    found, digest = verdict.in_force if verdict is not None else (), one.digest
+    return next((allowed.standing for allowed in found if allowed.landing.digest == digest), None)
 
 
 def _asked(ledger: Ledger, policy: Policy, of: State, one: Proposal, now: int | None) -> Standing:

@@ -24,6 +24,8 @@ Land = Callable[[Mutation, State], State | None]
 
 def ordered(documents: Mapping[str, Mutation], before: State, now: State, land: Land) -> tuple[str, ...]:
     """Return the names of the documents in an order that leads from one state to the other, if any does."""
+    if len(documents) == 1:
+        return tuple(documents)
     found: list[str] = []
     state = before
     for group in _groups(documents):

@@ -10,6 +10,7 @@ decisions bind to. A knob that was never set is absent, whatever its default.
 What it does not do: it knows no files (`files`) and no patch (`patch`).
 """
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,7 +26,7 @@ STATE = "githarness.state.v1"
 PART = "githarness.part.v1"
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
+class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What is in force at one commit. `harness` is the text of harness.toml."""
 
     harness: str
@@ -38,7 +39,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         """The declared knobs; UnreadableError when the text declares nothing legal."""
         return knobs.parse(self.harness)
 
-    @property
+    # a replay asks for it some times for each step of main
+    @functools.cached_property
     def texts(self) -> dict[str, str]:
         """Guidance in force by id, in order."""
         return {entry.id: entry.text for entry in self.overlay}

@@ -11,7 +11,7 @@ mutations.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -63,6 +63,22 @@ def step(store: Store, commit: str) -> Step:
     return next(_read(store, [store.commit(found.parents[0]), found]))
 
 
+def several(store: Store, commits: Iterable[str]) -> dict[str, Step]:
+    """Return many commits against their first parents, by commit; those without a parent are left out.
+
+    Git is asked a few times, whatever their number. CorruptError where one cannot be read.
+    """
+    read = _commits(store, commits)
+    parents = _commits(store, (one.parents[0] for one in read.values() if one.parents))
+    pairs = [(parents[one.parents[0]], one) for one in read.values() if one.parents]
+    return {step.commit: step for step in _steps(store, pairs)}
+
+
+def _commits(store: Store, oids: Iterable[str]) -> dict[str, Commit]:
+    wanted = [(oid, "as a commit") for oid in dict.fromkeys(oids)]
+    return {found.oid: store.as_commit(found) for found in store.gets(wanted, "commit")}
+
+
 def _chain(store: Store, root: str, tip: str) -> list[Commit]:
     """Walk the first parents down from `tip`; return them from `root` on."""
     found = [store.commit(tip)]
@@ -78,8 +94,12 @@ def _chain(store: Store, root: str, tip: str) -> list[Commit]:
 
 
 def _read(store: Store, chain: list[Commit]) -> Iterator[Step]:
-    pairs = [(before.tree, after.tree) for before, after in itertools.pairwise(chain)]
-    found = list(zip(chain[1:], Trees(store).compared(pairs), strict=True))
+    return _steps(store, list(itertools.pairwise(chain)))
+
+
+def _steps(store: Store, pairs: list[tuple[Commit, Commit]]) -> Iterator[Step]:
+    trees = Trees(store).compared((before.tree, after.tree) for before, after in pairs)
+    found = list(zip((after for _, after in pairs), trees, strict=True))
     files = contents(
         store,
         (

@@ -91,10 +91,13 @@ class Store:
 
     def commit(self, oid: str) -> gitobject.Commit:
         """Read one commit; one that is not there raises CorruptError, since something named it."""
-        read = self._object(oid, "as a commit", "commit")
+        return self.as_commit(self._object(oid, "as a commit", "commit"))
+
+    def as_commit(self, read: Object) -> gitobject.Commit:
+        """Read the commit that an object is; CorruptError for bytes that git would not have written."""
         found = gitobject.commit(read.oid, read.data)
         if found is None:
-            self._corrupt(Damaged(oid=oid, why="it does not read as a commit"), "as a commit")
+            self._corrupt(Damaged(oid=read.oid, why="it does not read as a commit"), "as a commit")
         return found
 
     def get(self, oid: str, kind: str, path: str = "") -> Object:
