@@ -182,8 +182,14 @@ def test_what_is_broken_stands_first_and_the_order_is_always_the_same():
 def test_a_remedy_is_offered_once_and_is_one_of_our_commands():
     some = rows(20, counts={"stop_cause": "loop", "ended_on_failed_call": True})
     found = doctor.examine(gathered(*some), now=NOW)
-    assert doctor.remedies(found)[0] == ("githarness", "propose", "--from-evidence")
+    assert doctor.remedies(found)[0] == ("githarness", "propose", "--from-evidence", "--model", "m")
     assert len(doctor.remedies(found)) == 2
+
+
+def test_no_proposal_is_offered_from_runs_of_no_model():
+    some = rows(20, model=None, counts={"stop_cause": "loop", "ended_on_failed_call": True})
+    found = doctor.examine(gathered(*some), now=NOW)
+    assert [one.remedy for one in found if one.component == findings.RUNS] == [None, None]
 
 
 def test_every_remedy_is_a_command_of_ours():

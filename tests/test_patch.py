@@ -190,7 +190,7 @@ def test_undoing_leaves_what_landed_since():
 def test_undoing_under_a_later_change_of_the_same_key_is_refused():
     change = make(set={"max_retries": 5})
     later = patch.apply(make(set={"max_retries": 6}), patch.apply(change, state()))
-    with pytest.raises(RefusedError, match="later mutation changed the same: set max_retries = 5"):
+    with pytest.raises(RefusedError, match="stands there no longer: set max_retries = 5"):
         patch.undo(change, state(), later)
 
 

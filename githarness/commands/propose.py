@@ -21,7 +21,7 @@ from githarness.errors import NO, OK, HarnessError, MissingError, RefusedError, 
 from githarness.govern import keys
 from githarness.govern.policy import Policy
 from githarness.govern.void import VoidError
-from githarness.measure import evidence, interventions
+from githarness.measure import evidence, interventions, names
 from githarness.measure.corpus import Corpus
 from githarness.measure.metrics import Metric
 from githarness.propose import ask as questions
@@ -237,7 +237,21 @@ def from_evidence(store: Store, config: Path, corpus: Corpus, derived: Derived, 
         Refused(reason=f"{one.intervention.recurring}: {one.reason}") for one in bridged.deferred
     )
     known = sum(not one.created for one in proposer.filed)
-    return _result(proposer, deferred, bridged.note + (f"; {known} of them on file already" if known else ""))
+    note = bridged.note + (f"; {known} of them on file already" if known else "")
+    return _result(proposer, deferred, f"{_looked_at(corpus, chosen)}: {note}")
+
+
+def _looked_at(corpus: Corpus, chosen: str | None) -> str:
+    """Say whose runs were looked at, and whose were not."""
+    parts = {
+        names.model(name): len(part.rows) for name, part in corpus.by_model().items() if name is not None
+    }
+    if chosen is None:
+        return "no run that names its model matches"
+    shown = names.model(chosen)
+    others = [name for name in parts if name != shown]
+    more = f" (and not of {', '.join(others[:4])}; --model says whose)" if others else ""
+    return f"{parts[shown]} runs of {shown}{more}"
 
 
 def _cited(model: str | None, corpus: Corpus) -> Cited:

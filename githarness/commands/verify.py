@@ -22,7 +22,7 @@ from githarness.store.derived import Derived
 from githarness.store.objects import Store
 
 # What an answer is kept as; another number when another version answers otherwise.
-KIND = "verify-2"
+KIND = "verify-3"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,13 +37,15 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: `ok` is None when no ledger is pinned. `void` lists entries that do not count.
 
-    `lost` are decisions whose tags are gone and which count by their copies on main.
+    `ref` is what was replayed, as it was named. `lost` are decisions whose tags are gone
+    and which count by their copies on main.
     `unread` are refs below the ledger's that no entry can have, past the limit on count.
     `replayed` is False for an answer from before, since which nothing has moved.
     """
 
     ok: bool | None
     ledger: str | None
+    ref: str
     head: str
     state: str | None
     problems: tuple[Problem, ...]
@@ -93,7 +95,7 @@ def _replayed(store: Store, config: Path, ref: str | None, *, anew: bool) -> Res
     if ref is None:
         store.begin(importlib.import_module("githarness.store.snapshot").read)
     words = importlib.import_module("githarness.commands.replayed").replayed(store, config, ref, anew=anew)
-    return msgspec.convert(words, type=Result)
+    return msgspec.convert({**words, "ref": ref or "main"}, type=Result)
 
 
 def _place(store: Store) -> str | None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from githarness.measure import metrics
+from githarness.measure import metrics, names
 from githarness.measure.metrics import Metric
 from githarness.model.manifest import Run, Stats
 
@@ -271,7 +271,7 @@ def _why_not(row: Row, wanted: Selection) -> str | None:
     failed = [
         field
         for field, passes in (
-            ("model", wanted.model in (None, row.model)),
+            ("model", wanted.model in (None, row.model, row.model and names.model(row.model))),
             ("agent", wanted.agent in (None, row.agent)),
             ("label", wanted.label in (None, row.label)),
             ("project", wanted.project is None or _is_inside(row.project, wanted.project)),

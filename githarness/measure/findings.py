@@ -112,8 +112,15 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def remedy(self) -> tuple[str, ...] | None:
-        """A command of ours that helps, or at least shows more; None where there is none."""
-        return RULES[self.rule].remedy
+        """A command of ours that helps, or at least shows more; None where there is none.
+
+        What is proposed is for one model or label, so the runs of none are no ground for it.
+        """
+        found = RULES[self.rule].remedy
+        if found != _EVIDENCE:
+            return found
+        option = "--label" if self.component == LABELS else "--model"
+        return None if self.subject is None else (*found, option, self.subject)
 
     @property
     def summary(self) -> str:

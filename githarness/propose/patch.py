@@ -235,14 +235,13 @@ def inverse(patch: Patch, of: State) -> Patch | None:
 def undo(patch: Patch, before: State, now: State) -> State:
     """Take `patch` back out of `now`: everything it touched is as in `before`, order included.
 
-    RefusedError when what it touched is no longer as it left it: a later mutation of
-    the same key must be taken back first.
+    RefusedError when what it touched is no longer as it left it.
     """
     touched = patch.touched
     if states.part(apply(patch, before), touched) != states.part(now, touched):
         raise RefusedError(
-            f"a later mutation changed the same: {', '.join(summary(patch))}",
-            hint="roll that one back first, or use --cascade",
+            f"what it did stands there no longer: {', '.join(summary(patch))}",
+            hint="githarness verify names whoever changed it since",
         )
     kept = [entry for entry in now.overlay if entry.id not in touched.overlay]
     back = [entry for entry in before.overlay if entry.id in touched.overlay]

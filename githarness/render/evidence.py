@@ -1,6 +1,7 @@
 """The answers of `evidence` and `doctor` as text."""
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from githarness.measure import evidence as brief
@@ -9,7 +10,7 @@ from githarness.render import escape
 
 def text(result: Any) -> str:
     """Render the brief, and what was left out of it."""
-    lines = [] if result.matched else [f"no run matches{_left_out(result.excluded)}", ""]
+    lines = [] if result.matched else [f"no run matches{_left_out(result.excluded, result.models)}", ""]
     lines.append(brief.brief(result.evidence).rstrip())
     if result.matched and result.excluded:
         lines += ["", f"left out: {_reasons(result.excluded)}"]
@@ -32,7 +33,7 @@ def findings(result: Any) -> str:
         if one.remedy is not None:
             lines.append(f"          try: {shlex.join(one.remedy)}")
     if not result.runs:
-        lines.append(f"no run matches{_left_out(result.excluded)}")
+        lines.append(f"no run matches{_left_out(result.excluded, ())}")
     lines.append(f"{len(result.findings)} finding(s) over {result.runs} runs")
     return "\n".join(lines)
 
@@ -41,5 +42,7 @@ def _reasons(excluded: dict[str, int]) -> str:
     return ", ".join(f"{escape.line(reason)} {count}" for reason, count in excluded.items())
 
 
-def _left_out(excluded: dict[str, int]) -> str:
+def _left_out(excluded: dict[str, int], models: Sequence[str | None]) -> str:
+    if models:
+        return ": no run was under this model"
     return f" (left out: {_reasons(excluded)})" if excluded else ": the store holds none"

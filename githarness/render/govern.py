@@ -77,7 +77,7 @@ def verified(result: Any) -> str:
     """Render the answer, then each problem by commit, path and rule."""
     words = {True: "verified", False: "NOT verified", None: "unknown: no ledger is pinned"}[result.ok]
     before = "" if result.replayed else " (nothing moved since it was replayed; --all replays it)"
-    lines = [f"{words}: main at {result.head[:12]}{before}"]
+    lines = [f"{words}: {escape.line(result.ref)} at {result.head[:12]}{before}"]
     if result.ledger:
         lines.append(f"ledger    {result.ledger}  ({result.decisions} entries)")
     lines.append(f"state     {result.state or 'unreadable'}")
