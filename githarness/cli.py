@@ -62,16 +62,18 @@ class Invocation:
         self.say(load("render.answer").as_json(command, result) if self.as_json else text())
         sys.exit(result.exit_code)
 
-    def say(self, text: str) -> None:
-        """Write a text to standard output, in the encoding that it has."""
-        # without the file click writes UTF-8 where the stream says that it is ASCII
-        click.echo(text, file=sys.stdout)
+    def say(self, text: str, *, ends: bool = True) -> None:
+        """Write a text to standard output, in the encoding that it has; `ends` adds a line feed."""
+        with _heard():
+            # without the file click writes UTF-8 where the stream says that it is ASCII
+            click.echo(text, file=sys.stdout, nl=ends)
 
     def write(self, pieces: Iterable[bytes]) -> None:
         """Write exact bytes to standard output, as they come."""
-        for piece in pieces:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.flush()
+        with _heard():
+            for piece in pieces:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.flush()
 
     def note(self) -> Callable[[str], None]:
         """Return what shows progress: a line on a terminal, nothing in a pipe."""
@@ -79,6 +81,22 @@ class Invocation:
             return lambda _: None
         shown = load("render.escape").short
         return lambda name: click.echo(f"\r\x1b[K{shown(name, 70)}\r", err=True, nl=False)
+
+
+class _GoneError(Exception):
+    """Whoever read the answer has had enough; click would take the system's word for it for a no."""
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Tell an output that nobody reads from one that was closed from the start."""
+    if sys.stdout is None:
+        hint = "run it with a standard output: > FILE, or | cat"
+        raise StorageError("there is nowhere to write the answer to", hint=hint)
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _GoneError from error
 
 
 def _standing() -> Path:
@@ -170,8 +188,7 @@ def main(args: list[str] | None = None) -> None:
         verbs.main(args=words, prog_name="githarness", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # whoever read the answer has had enough
+    except (_GoneError, BrokenPipeError):
         _silence(sys.stdout)
         sys.exit(UNABLE)
     except HarnessError as error:
@@ -192,6 +209,10 @@ def main(args: list[str] | None = None) -> None:
 def _never_raise_for_a_letter() -> None:
     """Let both streams spell out what their encoding cannot write, the way our escaper does."""
     codecs.register_error("githarness", _spelled)
+    if sys.stdout is not None and isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        # PYTHONUNBUFFERED: the system may take a part of a write, and Python drops the rest
+        whole = io.BufferedWriter(sys.stdout.buffer)
+        sys.stdout = io.TextIOWrapper(whole, encoding=sys.stdout.encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="githarness")

@@ -225,7 +225,7 @@ def export(call: Invocation, form: str) -> None:
         result = load("commands.export").run(store, config(), kept())
     if call.as_json:
         call.answer("export", result, str)
-    click.echo(load("render.export").FORMS[form](result), nl=False)
+    call.say(load("render.export").FORMS[form](result), ends=False)
 
 
 def stories(call: Invocation) -> NoReturn:

@@ -129,7 +129,12 @@ def change(store: Store, made: Change, signer: Signer) -> Result:
     ledger, policy, _ = governed.require(harness)
     _require_explained(harness)
     after = made(policy, Place(harness.tip, secrets.token_hex(_NONCE)))
-    return _sign(harness, after, ledger.prev, signer)
+    found = _sign(harness, after, ledger.prev, signer)
+    if found.in_force and ledger.waiting:
+        names = ", ".join(digest[:12] for digest in ledger.waiting)
+        note = f"{names} waited for signatures and can no longer take force; make that change again"
+        return msgspec.structs.replace(found, note=note)
+    return found
 
 
 def _require_explained(harness: Harness) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from githarness import canon
-from githarness.commands import filed, gather, governed, heard, story
+from githarness.commands import filed, gather, governed, heard, signed, story
 from githarness.commands.governed import Harness
 from githarness.commands.story import Event
 from githarness.drive import ask as asking
@@ -67,6 +67,10 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
         """Name the principal whose key it is; "" when the policy knows none."""
         if policy is None:
             return ""
+        if self.key is not None:
+            # one that was named and cannot be read must not make a proposer whom nobody excludes
+            named = signing.find_key(self.key, cwd=self.cwd, home=self.home)
+            return policy.holders().get(signed.own_key(named, self.env).fingerprint, "") if named else ""
         try:
             path = signing.find_key(self.key, cwd=self.cwd, home=self.home)
             if path is None:

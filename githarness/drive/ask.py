@@ -1,9 +1,9 @@
 """Asking a program: the question on its standard input, its reply from its standard output.
 
 What it closes: every way to reach a model is somebody's own. The decision: any command
-of the shell will do, and its reply is text that is believed nothing. It runs in a group
-of its own, which ends with it: what it left in the background is not waited for, and
-what writes without end is stopped. What this does not do: it knows no model, and keeps
+of the shell will do, and its reply is text that is believed nothing. It runs in a
+session of its own, which ends with it: what it left in the background is not waited
+for, and what writes without end is stopped. What this does not do: it knows no model, and keeps
 no reply.
 """
 
@@ -38,7 +38,13 @@ def ask(command: str, question: str, *, patience: float = PATIENCE) -> str:
         given.seek(0)
         # the command is the user's own words, as an editor or a pager would be
         process = subprocess.Popen(  # noqa: S602
-            command, shell=True, stdin=given, stdout=subprocess.PIPE, stderr=complaints, process_group=0
+            command,
+            shell=True,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            # no terminal: what would ask there fails at once, and does not wait unseen
+            start_new_session=True,
         )
         try:
             reply = _reply(process, time.monotonic() + patience, patience)
@@ -64,7 +70,8 @@ def _reply(process: subprocess.Popen[bytes], until: float, patience: float) -> b
                 block = os.read(process.stdout.fileno(), _BLOCK)
                 found += block
                 if not block:
-                    process.wait()
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(max(0, until - time.monotonic()))
                     return bytes(found)
             elif has_ended:
                 return bytes(found)

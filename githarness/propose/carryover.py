@@ -56,8 +56,8 @@ _TAG = re.compile(r"<(?:/?[A-Za-z][^<>]{0,500}|!--[^<>]{0,500}--)>")
 
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
 _LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
-# What `cat -n` and the tools of agents put before a line.
-_NUMBERED = re.compile(r"(?m)^[ \t]*\d{1,7}(?:[ \t]*[\u2192|:]|\t)")
+# What `cat -n`, `grep -n` and the tools of agents put before a line, and tables between.
+_NUMBERED = re.compile(r"(?m)^(?:[^\s:|]{1,200}[:-])?[ \t|]*\d{1,7}(?:[ \t]*[\u2192|:-]|\t)")
 
 # Line ends that Unicode files under what cannot be seen; they part words all the same.
 _LINE_ENDS = re.compile("[\x85\u2028\u2029]")

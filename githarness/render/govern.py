@@ -81,7 +81,8 @@ def verified(result: Any) -> str:
     if result.ledger:
         lines.append(f"ledger    {result.ledger}  ({result.decisions} entries)")
     lines.append(f"state     {result.state or 'unreadable'}")
-    lines.append(f"in force  {_in_force(result.in_force)}")
+    if result.ok is not None:
+        lines.append(f"in force  {_in_force(result.in_force)}")
     for title, found in (("problem", result.problems), ("cured", result.cured), ("void", result.void)):
         for one in found[:SHOWN]:
             where = " ".join(part for part in (one.commit[:12], escape.line(one.path)) if part)
@@ -89,7 +90,7 @@ def verified(result: Any) -> str:
         if len(found) > SHOWN:
             lines.append(f"{title:<9} and {len(found) - SHOWN} more; --json lists all of them")
     if result.lost:
-        lines.append(f"lost      {len(result.lost)} tags, whose copies on main count; apply restores them")
+        lines.append(f"lost      {len(result.lost)} tags; their copies on main count; apply restores them")
     if result.unread:
         lines.append(f"unread    {result.unread} more refs below the ledger's, which are no entries")
     if result.hint:
