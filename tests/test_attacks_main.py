@@ -380,3 +380,45 @@ def test_a_file_that_is_none_of_the_harness_is_named_until_it_is_gone(tmp_path, 
     clone("push", "-q", "origin", "HEAD:main")
     found = made.verify()
     assert (found.ok, found.in_force, len(found.cured)) == (True, (one,), len(problems))
+
+
+JUNK = {
+    "knobs/unknown": b"hello\n",
+    "knobs/never_declared": b"5\n",
+    "knobs/a/b": b"1\n",
+    "tools/foo.md": b"x\n",
+    "overlay/x": b"x\n",
+    "overlay/0009-deadbeef0000.md": b"x\n",
+}
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_a_file_of_no_state_spoils_no_landing_above_it_and_its_revert_cures(tmp_path, junk):
+    made = world(tmp_path)
+    one = made.propose(*FIVE)
+    made.approve(one)
+    branch = made.tip(layout.proposal_ref(one))
+    by_hand = made.push({junk: JUNK[junk]})
+    clone = made.checkout()
+    clone("cherry-pick", branch)
+    clone("push", "-q", "origin", "HEAD:main")
+    code, found = made.ask("verify")
+    assert (code, f"git revert {by_hand[:12]}," in found["hint"]) == (1, True)
+    assert made.run("export")[0] != 0
+    clone("revert", "--no-edit", by_hand)
+    clone("push", "-q", "origin", "HEAD:main")
+    found = made.verify()
+    assert (found.ok, found.in_force) == (True, (one,))
+
+
+def test_of_two_hands_on_main_the_hint_names_the_one_that_still_shows(tmp_path):
+    made = world(tmp_path)
+    first = made.push({"mutations/x.json": b"{}"})
+    second = made.push({"overlay/0009-deadbeef0000.md": b"x\n"})
+    clone = made.checkout()
+    for _ in range(2):
+        _, found = made.ask("verify")
+        commit = next(one for one in (second, first) if one[:12] in found["hint"])
+        clone("revert", "--no-edit", commit)
+        clone("push", "-q", "origin", "HEAD:main")
+    assert made.verify().ok

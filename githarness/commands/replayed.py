@@ -35,10 +35,10 @@ def replayed(store: Store, config: Path, ref: str | None, *, anew: bool) -> dict
     harness = governed.load(store, config, ref, anew=anew)
     if ref is None:
         governed.remember(harness, config)
-    return _said(harness)
+    return _said(harness, is_main=ref is None)
 
 
-def _said(harness: Harness) -> dict[str, Any]:
+def _said(harness: Harness, *, is_main: bool) -> dict[str, Any]:
     ledger, verdict = harness.ledger, harness.verdict
     found: dict[str, Any] = {
         "ok": None, "ledger": None, "head": harness.tip, "state": _state(harness), "problems": (),
@@ -57,18 +57,27 @@ def _said(harness: Harness) -> dict[str, Any]:
         "lost": tuple(ledger.entries[one].ref for one in ledger.lost),
         "in_force": tuple(one.landing.fingerprint for one in verdict.in_force),
         "decisions": len(ledger.entries),
-        "hint": _way(harness, verdict, ledger.id),
+        "hint": _way(harness, verdict, ledger.id, is_main=is_main),
     }
 
 
-def _way(harness: Harness, verdict: Verdict, ledger: str) -> str:
+def _worst(harness: Harness, verdict: Verdict) -> void.Problem:
+    """Return the problem to cure first: of those on main the newest that still shows."""
+    astray = harness.walk.history().astray if harness.walk is not None else ()
+    shown = [one for one in verdict.problems if one.commit and one.path in astray]
+    return verdict.problems[0] if not shown or not verdict.problems[0].commit else shown[-1]
+
+
+def _way(harness: Harness, verdict: Verdict, ledger: str, *, is_main: bool) -> str:
     """Say what cures the first problem; empty where there is none."""
     if not verdict.problems:
         return ""
-    first = verdict.problems[0]
+    first = _worst(harness, verdict)
     landed = [one.landing.fingerprint for one in verdict.in_force if one.landing.path == first.path]
+    if landed and not is_main:
+        return f"githarness review {landed[0][:12]} shows what would land"
     if landed and first.rule in {"not-approved", "rejected"}:
-        return f"githarness rollback {landed[0][:12]}"
+        return f"githarness rollback {landed[0][:12]}, with --cascade where later changes rest on it"
     if first.rule in _WAYS:
         return _WAYS[first.rule]
     if first.commit:

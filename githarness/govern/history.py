@@ -37,6 +37,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     in_force: dict[str, Landing]
     problems: tuple[Problem, ...]
     cured: tuple[Problem, ...]
+    # Where the last commit holds something else than it would without what is unexplained.
+    astray: tuple[str, ...]
     # None where the last commit holds no state.
     state: State | None
 
@@ -118,6 +120,13 @@ class Walk:
         self._force.update({landing.digest: landing for landing in move.landed})
         self._landings += move.landed
 
+    def _astray(self) -> tuple[str, ...]:
+        if not self._open or self._last is None:
+            return ()
+        now, clean = self._last.files, self._clean
+        paths = (path for path in now.keys() | clean if now.get(path) != clean.get(path))
+        return tuple(sorted({*paths, *self._faulty}))
+
     def history(self) -> History:
         """Return what was found."""
         return History(
@@ -127,6 +136,7 @@ class Walk:
             in_force=dict(self._force),
             problems=tuple(self._open),
             cured=tuple(self._cured),
+            astray=self._astray(),
             state=self._state,
         )
 
@@ -143,7 +153,16 @@ def _follow(held: dict[str, bytes], now: Mapping[str, bytes], paths: Iterable[st
 def _state(commit: str, own: Mapping[str, bytes], faults: list[Problem]) -> State | None:
     try:
         return files.from_files(own)
+    except HarnessError:
+        return _without_faults(commit, own, faults)
+
+
+def _without_faults(commit: str, own: Mapping[str, bytes], faults: list[Problem]) -> State | None:
+    """Read the state that stands beside files of no state; None where harness.toml is one of them."""
+    try:
+        odd = files.faults(own)
     except HarnessError as error:
-        named = (path for path in sorted(own) if path in error.message)
-        faults.append(Problem(commit, next(named, ""), "state-unreadable", error.message))
+        faults.append(Problem(commit, files.HARNESS, "state-unreadable", error.message))
         return None
+    faults += [Problem(commit, path, "state-unreadable", why) for path, why in odd.items()]
+    return files.from_files({path: data for path, data in own.items() if path not in odd})

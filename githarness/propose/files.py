@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import msgspec
 
 from githarness import canon
-from githarness.errors import CorruptError, MissingError, UnreadableError
+from githarness.errors import CorruptError, HarnessError, MissingError, UnreadableError
 from githarness.propose import overlay, state, text
 from githarness.propose.knobs import Value
 from githarness.propose.overlay import Entry
@@ -74,6 +74,27 @@ def from_files(mapping: Mapping[str, bytes]) -> State:
             raise UnreadableError(f"{path[:120]!r} is no file of a harness state")
     harness = _harness(mapping[HARNESS])
     return _checked(State(harness=harness, knobs=knobs, overlay=overlay.ordered(entries), tools=tools))
+
+
+def faults(mapping: Mapping[str, bytes]) -> dict[str, str]:
+    """Say of each file that no state has why, by path; what is left without them is a state.
+
+    Raises what `from_files` raises where harness.toml itself is not there or cannot be read.
+    """
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+    alone = {HARNESS: mapping[HARNESS]} if HARNESS in mapping else {}
+    from_files(alone)
+    for path, data in sorted(mapping.items()):
+        try:
+            one = from_files({**alone, path: data})
+        except HarnessError as error:
+            found[path] = error.message
+            continue
+        if seen & one.texts.keys():
+            found[path] = f"{path}: another file of the overlay holds the same text"
+        seen |= one.texts.keys()
+    return found
 
 
 def _harness(data: bytes) -> str:
