@@ -18,6 +18,8 @@ def text(result: Any, *, found: bool) -> str:
             *ledger,
             *key,
             f"next: githarness {named}record ~/.claude/projects ~/.codex/sessions",
+            # a clone of somebody's store is held to a ledger that its owner names
+            *([] if result.created or ledger else [f"      githarness {named}trust says whose it is"]),
             *([] if found else [f"      export GITHARNESS_STORE={where} spares the option"]),
         ]
     )
