@@ -1,6 +1,7 @@
 """What was verified before: when a "yes" may be given again, and what makes a main one that was set back."""
 
 import os
+import shutil
 
 import pytest
 from made_govern import BEN, world
@@ -196,3 +197,11 @@ def test_a_time_that_is_none_is_a_usage_error(tmp_path, seconds):
     made = world(tmp_path)
     code, found = made.ask("approve", made.propose(*WORDS), "--expires", seconds)
     assert (code, found["kind"]) == (2, "usage")
+
+
+def test_a_cache_that_was_emptied_is_filled_again(tmp_path):
+    made = world(tmp_path)
+    made.land(*WORDS)
+    assert [made.verify().replayed for _ in range(2)] == [True, False]
+    shutil.rmtree(made.config / "kept")
+    assert [made.verify().replayed for _ in range(2)] == [True, False]

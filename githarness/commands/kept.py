@@ -57,8 +57,9 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
             return
         key = self._key(place, pin)
         mark = _mark(key, data)
+        # also where the mark is there: the cache may have been emptied since
+        self.derived.put(key, data)
         if mark not in pin.states:
-            self.derived.put(key, data)
             # where the configuration cannot be written, the answer is found anew each time
             with suppress(StorageError):
                 trust.update(self.config, self.store.path, lambda old: _with(old, mark))
