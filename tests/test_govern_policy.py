@@ -341,3 +341,14 @@ def test_export_reads_no_branch_but_main(tmp_path):
     before = exported(made, "json")
     made.approve(made.propose(*FIVE))
     assert json.loads(exported(made, "json")) == json.loads(before)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("threshold", "nosuch", "1"), ("approvers", "nosuch", "ada"), ("add", "Eve X", "KEY")],
+    ids=["threshold", "approvers", "a name"],
+)
+def test_a_word_that_no_policy_can_hold_is_a_usage_error(tmp_path, words):
+    made = world(tmp_path)
+    code, found = made.policy(*(f"{made.key(EVE)}.pub" if word == "KEY" else word for word in words))
+    assert (code, found["kind"]) == (2, "usage")

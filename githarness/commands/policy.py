@@ -6,6 +6,7 @@ first one's digest is the ledger id, pinned in the user's own configuration. Wha
 does not do: it reads no configuration of the store.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ import msgspec
 
 from githarness.commands import governed, picked, signed
 from githarness.commands.governed import Harness
-from githarness.errors import OK, UNKNOWN, RefusedError
+from githarness.errors import OK, UNKNOWN, RefusedError, UsageError
 from githarness.govern import keys, succession
 from githarness.govern import ledger as ledgers
 from githarness.govern import policy as policies
@@ -23,12 +24,14 @@ from githarness.govern.ledger import Ledger
 from githarness.govern.payload import PolicySignature
 from githarness.govern.policy import Policy
 from githarness.govern.succession import Place
+from githarness.propose.derivation import COMPONENTS
 from githarness.store import main as branch
 from githarness.store import signing, tags, trust
 from githarness.store.objects import Store
 from githarness.store.trust import Pin
 
 _NONCE = 16
+_PRINCIPAL = re.compile("[a-z0-9][a-z0-9._-]{0,62}")
 # How ssh-keygen writes a key's fingerprint, and no principal can be called.
 _FINGERPRINT = "SHA256:"
 
@@ -151,8 +154,21 @@ def _require_explained(harness: Harness) -> None:
         )
 
 
+def _component(name: str) -> str:
+    """Return what a rule can be about; UsageError for any other word."""
+    known = (policies.EVERY, succession.ROOT, *COMPONENTS)
+    if name not in known:
+        raise UsageError(f"there is no component {name[:64]!r}", hint=f"one of: {', '.join(known)}")
+    return name
+
+
 def adding(principal: str, public: Path, env: Mapping[str, str]) -> Change:
     """Make the change that gives a key to a principal."""
+    if _PRINCIPAL.fullmatch(principal) is None:
+        raise UsageError(
+            f"nobody can be called {principal[:64]!r} here",
+            hint="small letters, digits, dots, dashes and underlines, at most 63",
+        )
     text = succession.read_key(signing.public_key(public, env=env))
     return lambda of, place: succession.add(of, principal, text, place)
 
@@ -166,12 +182,14 @@ def removing(name: str) -> Change:
 
 def seating(component: str, approvers: tuple[str, ...]) -> Change:
     """Make the change of who may approve a component's changes."""
-    return lambda of, place: succession.set_approvers(of, component, approvers, place)
+    about = _component(component)
+    return lambda of, place: succession.set_approvers(of, about, approvers, place)
 
 
 def thresholding(component: str, count: int) -> Change:
     """Make the change of how many must agree."""
-    return lambda of, place: succession.set_threshold(of, component, count, place)
+    about = _component(component)
+    return lambda of, place: succession.set_threshold(of, about, count, place)
 
 
 def revoking(fingerprint: str, upheld: tuple[str, ...]) -> Change:
