@@ -422,3 +422,14 @@ def test_of_two_hands_on_main_the_hint_names_the_one_that_still_shows(tmp_path):
         clone("revert", "--no-edit", commit)
         clone("push", "-q", "origin", "HEAD:main")
     assert made.verify().ok
+
+
+def test_junk_among_the_proposals_drowns_no_answer(tmp_path):
+    made = world(tmp_path)
+    one = made.propose(*FIVE)
+    made.approve(one)
+    for number in range(30):
+        made.git("update-ref", layout.proposal_ref(f"{number:064x}"), made.tip())
+    code, shown, _ = made.run("apply")
+    assert (code, f"applied   {one[:12]}" in shown, "blocked   and 10 more" in shown) == (0, True, True)
+    assert made.run("log", "--mutations")[1].count("unreadable") == 21

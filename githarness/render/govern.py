@@ -60,11 +60,18 @@ def decided(result: Any) -> str:
 
 
 def applied(result: Any) -> str:
-    """Render every list with its reasons."""
-    lines = []
-    for name in ("applied", "pending", "blocked", "stale", "deferred"):
-        lines += [f"{name:<9} {one.id[:12]}  {escape.line(one.reason)}" for one in getattr(result, name)]
+    """Render every list with its reasons; of what did not land, as much as a screen shows."""
+    lines = [f"applied   {one.id[:12]}  {escape.line(one.reason)}" for one in result.applied]
+    for name in ("pending", "blocked", "stale", "deferred"):
+        found = getattr(result, name)
+        lines += [f"{name:<9} {one.id[:12]}  {escape.line(one.reason)}" for one in found[:SHOWN]]
+        lines += _more(name, found)
     return "\n".join([*lines, result.note])
+
+
+def _more(title: str, found: Sequence[Any]) -> list[str]:
+    more = len(found) - SHOWN
+    return [f"{title:<9} and {more} more; --json lists all of them"] if more > 0 else []
 
 
 def rolled_back(result: Any) -> str:
@@ -87,8 +94,7 @@ def verified(result: Any) -> str:
         for one in found[:SHOWN]:
             where = " ".join(part for part in (one.commit[:12], escape.line(one.path)) if part)
             lines.append(f"{title:<9} {one.rule}  {where}: {escape.line(one.message)}")
-        if len(found) > SHOWN:
-            lines.append(f"{title:<9} and {len(found) - SHOWN} more; --json lists all of them")
+        lines += _more(title, found)
     if result.lost:
         lines.append(f"lost      {len(result.lost)} tags; their copies on main count; apply restores them")
     if result.unread:
@@ -146,5 +152,6 @@ def stories(result: Any) -> str:
         state = "in force" if one.in_force else "rolled back" if undone else one.standing
         lines.append(f"{one.id[:12]}  {state:<11}  {one.component}  {escape.line(one.summary)}")
         lines += [f"    {_event(event)}" for event in one.events]
-    lines += [f"unreadable  {escape.line(one)}" for one in result.unreadable]
+    lines += [f"unreadable  {escape.line(one)}" for one in result.unreadable[:SHOWN]]
+    lines += _more("unreadable", result.unreadable)
     return "\n".join([*lines, f"{len(result.mutations)} mutation(s)"])
