@@ -3,8 +3,9 @@
 The gap this closes: a process per object costs 1.3 ms each and git checks no loose
 object against its name. The decision: one process, started at the first question,
 that answers one at a time and a thousand at once; every answer is hashed before it is
-handed out. Many are asked for from a thread, because two sides that both wait to write
-never wake; the process is out of reach for other questions meanwhile.
+handed out. Git keeps what it is asked until it is told to flush, so nobody waits to
+write while the other side does; the process is out of reach for other questions until
+all of many are answered.
 
 What it does not do: it knows no paths. An object that is not there and one that is
 damaged are told apart where git does; both are something to repair.
@@ -12,7 +13,6 @@ damaged are told apart where git does; both are something to repair.
 
 import contextlib
 import subprocess
-import threading
 from collections.abc import Iterable, Iterator
 from typing import IO
 
@@ -77,7 +77,7 @@ class Batch:
         return answer
 
     def many(self, oids: Iterable[str], *, limit: int | None = None) -> Iterator[Object | Damaged]:
-        """Yield one answer per object, in order, reading ahead of the consumer.
+        """Yield one answer per object, in order.
 
         What has more than `limit` bytes is answered by `Large`.
         """
@@ -93,8 +93,9 @@ class Batch:
         # taken out, so that a question between two answers starts a process of its own
         process, self._process = self._process or self._start(), None
         stdin, stdout = pipes(process)
-        feeder = threading.Thread(target=_feed, args=(stdin, oids), daemon=True)
-        feeder.start()
+        with contextlib.suppress(BrokenPipeError):  # git died: reading says how far it came
+            stdin.write("".join(f"contents {oid}\n" for oid in oids).encode() + b"flush\n")
+            stdin.flush()
         answered = 0
         try:
             for oid in oids:
@@ -108,7 +109,6 @@ class Batch:
             whole = answered == len(oids)
             if not whole:
                 process.kill()
-            feeder.join()
             self._put_back(process, whole=whole)
 
     def _put_back(self, process: subprocess.Popen[bytes], *, whole: bool) -> None:
@@ -139,16 +139,6 @@ def stream(
         yield from asking.many(oids, limit=limit)
     finally:
         asking.close()
-
-
-def _feed(stdin: IO[bytes], oids: list[str]) -> None:
-    try:
-        for first in range(0, len(oids), 1000):
-            stdin.write("".join(f"contents {oid}\n" for oid in oids[first : first + 1000]).encode())
-        stdin.write(b"flush\n")
-        stdin.flush()
-    except (BrokenPipeError, ValueError):
-        pass  # the consumer stopped early, or git died: the reading side says which
 
 
 def receive(stdout: IO[bytes], asked: str, algorithm: str, limit: int | None = None) -> Object | Damaged:

@@ -29,10 +29,12 @@ def read(folder: Path, store: Path) -> frozenset[str]:
 
 def keep(folder: Path, store: Path, proofs: Iterable[str]) -> None:
     """Remember exactly these; a full disk costs only the next run's time."""
-    path = _path(folder, store)
+    path, data = _path(folder, store), b"".join(map(bytes.fromhex, sorted(proofs)))
     with suppress(StorageError, OSError):
+        if path.is_file() and path.read_bytes() == data:
+            return
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        disk.replace(path, b"".join(map(bytes.fromhex, sorted(proofs))))
+        disk.replace(path, data)
 
 
 def _path(folder: Path, store: Path) -> Path:
