@@ -4,7 +4,7 @@ import hashlib
 
 from made_ledger import ROOT_COMMIT, place
 
-from githarness.govern import payload, replay, succession, tag
+from githarness.govern import history, payload, replay, succession, tag
 from githarness.govern.step import Step
 from githarness.measure.metrics import Metric
 from githarness.propose import files, mutation, patch
@@ -123,7 +123,7 @@ def landed(main, book, person, *, commit="c" * 40, **keys):
 
 
 def verified(main, book):
-    return replay.replay(main.steps, book.load())
+    return replay.judge(history.read(main.steps), book.load())
 
 
 def found(main, book):

@@ -7,7 +7,6 @@ from stores import git, made, python
 
 from githarness.errors import CorruptError, RefusedError, StorageError, UsageError
 from githarness.store import layout, signing, tags
-from githarness.store.batch import Large, Missing, Object
 from githarness.store.find import open_store
 from githarness.store.tags import Entry
 
@@ -269,12 +268,3 @@ def test_a_policy_comes_back_by_the_id_that_it_was_given(tmp_path):
 def test_a_policy_that_is_not_there_is_damage(tmp_path):
     with open_store(made(tmp_path)) as store, pytest.raises(CorruptError, match="missing"):
         tags.blob(store, "0" * 39 + "1")
-
-
-def test_targets_are_told_by_kind_and_what_cannot_be_had_says_why(tmp_path):
-    path = made(tmp_path)
-    big, gone = blob(path, b"x" * (tags.TARGET_LIMIT + 1)), "0" * 39 + "1"
-    with open_store(path) as store:
-        found = tags.targets(store, [head(path), big, gone, head(path)])
-    assert [type(answer) for answer in found.values()] == [Object, Large, Missing]
-    assert found[head(path)].kind == "commit"

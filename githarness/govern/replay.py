@@ -9,11 +9,10 @@ judged again, so that `rollback` cures. There is no clock.
 What it does not do: it repairs nothing and remembers nothing.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import msgspec
 
-from githarness.govern import history as histories
 from githarness.govern import landing as landings
 from githarness.govern import standing as standings
 from githarness.govern.history import History, Undoing
@@ -21,7 +20,7 @@ from githarness.govern.landing import Ground
 from githarness.govern.ledger import Ledger
 from githarness.govern.policy import Policy
 from githarness.govern.standing import Question, Standing
-from githarness.govern.step import Landing, Step
+from githarness.govern.step import Landing
 from githarness.govern.void import Problem
 from githarness.propose.state import State
 
@@ -49,11 +48,6 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     # All that ever landed, and what of it was taken back.
     landings: tuple[Landing, ...]
     undone: tuple[Undoing, ...]
-
-
-def replay(steps: Iterable[Step], ledger: Ledger) -> Verdict:
-    """Explain main from its root, the first step, and judge what landed on it."""
-    return judge(histories.read(steps), ledger)
 
 
 def judge(history: History, ledger: Ledger) -> Verdict:

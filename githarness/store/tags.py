@@ -11,7 +11,6 @@ What it does not do: it verifies no signature and reads no line of a tag, so a r
 names nothing but junk is listed as well, and voided by whoever knows the grammar.
 """
 
-from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -109,12 +108,6 @@ def _entry(ref: str, oid: str, answer: Object | Damaged) -> Entry:
 
 def _broken(ref: str) -> Entry:
     return Entry(ref=ref, oid="", kind=UNKNOWN, data=None, fault="the ref cannot be read")
-
-
-def targets(store: Store, oids: Iterable[str]) -> Mapping[str, Object | Damaged]:
-    """Return what entries point at, by id: kind and hashed bytes, or why they cannot be had."""
-    asked = list(dict.fromkeys(oids))
-    return dict(zip(asked, store.many(asked, limit=TARGET_LIMIT), strict=True))
 
 
 def blob(store: Store, oid: str) -> bytes:
